@@ -6,12 +6,10 @@
 #include <boost/program_options.hpp>
 
 #include "cli/cli.hpp"
-#include "runner/config/config.hpp"
-#include "sim/error.hpp"
+#include "runner/experiment/trace_experiment.hpp"
 #include "traces/csv_reader.hpp"
 
-/// Options of `corun replay` that stand for keys of the configuration, and a job trace in the place of a
-/// configuration.
+/// Options of `corun replay` that stand for keys of the configuration.
 namespace corun {
 
 /// Adds --columns, --policies, --gpus, --cluster and --replications.
@@ -22,30 +20,9 @@ void add_key_options(CommandLine& command);
 void add_columns_option(CommandLine& command);
 std::vector<RenamedColumn> columns_option(const boost::program_options::variables_map& values);
 
-/// An option that stands for a key, as an override in the form of --set.
-struct KeyOverride {
-  std::string flag;  ///< "--gpus"
-  std::string text;  ///< "cluster.nodes=4"
-};
-
 /// The overrides of the options. InputError that begins with the flag, also if one of `set` (--set) gives the same
 /// key.
 std::vector<KeyOverride> key_overrides(const boost::program_options::variables_map& values,
                                        const std::vector<std::string>& set);
-
-/// Whether CONFIG of `corun replay` is a job trace: a file of a known format; or of an unknown one whose name
-/// ends in .csv, .csv.gz or .csv.zst, or with --columns in anything but .yaml.
-bool is_job_trace(const std::string& path, bool with_columns = false);
-
-/// The overrides for the trace: workload.source (csv with --columns, else the format found) and workload.path.
-std::vector<KeyOverride> trace_overrides(const std::string& path,
-                                         const boost::program_options::variables_map& values);
-
-/// An error with the flag that the user gave in the place of an override that the user did not write.
-InputError with_flag(const InputError& error, const std::vector<KeyOverride>& overrides);
-
-/// Sets estimates.duration to exact if a policy needs estimates, and profiling.mode to minute if one measures
-/// profiles, where the key was not given. Returns a note on that, or an empty text.
-std::string give_needs(Config& config);
 
 }  // namespace corun

@@ -273,7 +273,7 @@ std::vector<KeyOverride> overrides_of(const po::variables_map& values, const Com
   }
   std::vector<KeyOverride> overrides = key_overrides(values, common.overrides);
   if (path && is_job_trace(*path, columns)) {
-    const std::vector<KeyOverride> trace = trace_overrides(*path, values);
+    const std::vector<KeyOverride> trace = trace_overrides(*path, columns);
     overrides.insert(overrides.begin(), trace.begin(), trace.end());
     path.reset();
   }

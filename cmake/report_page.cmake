@@ -10,7 +10,7 @@ find_program(CORUN_NODE NAMES node nodejs DOC "Node.js, which makes the page of 
 find_program(CORUN_NPM NAMES npm DOC "npm, which fetches the packages of the page of corun report")
 mark_as_advanced(CORUN_NODE CORUN_NPM CORUN_WEB_PACKAGES)
 
-set(web ${CMAKE_SOURCE_DIR}/experiments/report/web)
+set(web ${CMAKE_SOURCE_DIR}/report/web)
 
 # corun_web_packages(REASON): REASON becomes empty if the packages of web/package-lock.json are there, else why not.
 function(corun_web_packages reason)
@@ -78,9 +78,9 @@ if(reason)
     message(FATAL_ERROR "CORUN_REPORT is ON, but the page of corun report cannot be made: ${reason}")
   endif()
   message(STATUS "corun report has no page in this build: ${reason}")
-  set(CORUN_REPORT_PAGE report/report_page_none.cpp)
+  set(CORUN_REPORT_PAGE report_page_none.cpp)
 else()
-  set(CORUN_REPORT_PAGE ${CMAKE_BINARY_DIR}/generated/experiments/report/report_page.cpp)
+  set(CORUN_REPORT_PAGE ${CMAKE_BINARY_DIR}/generated/report/report_page.cpp)
   file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS ${web}/src/*)
   add_custom_command(
     OUTPUT ${CORUN_REPORT_PAGE}

@@ -101,7 +101,7 @@ done
 
 cp -- "$ROOT"/scripts/{gpu_campaign.sh,gpu_campaign.py,gpu_kill_check.py,bundle_loader.py} "$into/scripts/"
 cp -- "$ROOT/bench/gpu.sh" "$into/bench/"
-cp -r -- "$ROOT"/experiments/live/{gpu_box.sh,gpu_box_report.py,queue24.yaml} "$into/experiments/live/"
+cp -r -- "$ROOT"/live/{gpu_box.sh,gpu_box_report.py,queue24.yaml} "$into/live/"
 cp -- "$ROOT/LICENSE" "$ROOT/NOTICE" "$into/"
 ln -s scripts/gpu_campaign.sh "$into/gpu_campaign.sh"
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// The fitted model that comes with corun, made by experiments/studies/interference/prefit.sh. It is part of the
+/// The fitted model that comes with corun, made by experiments/interference/prefit.sh. It is part of the
 /// program, so that no file has to be found.
 namespace corun {
 

@@ -6,7 +6,7 @@
 
 /// Constants of `physics` that no equation gives: shapes of trees, kernels and priors. `corun predictor fit` takes
 /// the values below; predictor files do not hold them. `corun predictor eval --constants` takes others, so that
-/// experiments/studies/predictors/constants.py can choose them on some tables and score them on another.
+/// experiments/predictors/constants.py can choose them on some tables and score them on another.
 namespace corun {
 
 struct PhysicsConstants {

@@ -15,7 +15,6 @@
 
 #include <pybind11/stl.h>
 
-#include "cli/key_options.hpp"
 #include "models/scoring/device.hpp"
 #include "policies/catalog.hpp"
 #include "python/bindings/policy_host.hpp"
@@ -25,6 +24,7 @@
 #include "runner/config/config_writer.hpp"
 #include "runner/experiment/experiment.hpp"
 #include "runner/experiment/experiment_header.hpp"
+#include "runner/experiment/trace_experiment.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "runner/inputs/input_cache.hpp"
 #include "runner/replay/replay.hpp"
@@ -59,7 +59,7 @@ Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog, Answe
   std::vector<KeyOverride> overrides = asked.overrides;
   std::optional<std::string> path = asked.path;
   if (path && is_job_trace(*path)) {
-    const std::vector<KeyOverride> trace = trace_overrides(*path, {});
+    const std::vector<KeyOverride> trace = trace_overrides(*path);
     overrides.insert(overrides.begin(), trace.begin(), trace.end());
     path.reset();
   }

@@ -69,8 +69,8 @@ std::string build_printed(const test::TemporaryDirectory& directory, const std::
   std::string path = directory.path(coruns + ".kb.yaml");
   const auto built = test::run_corun(
       {"kb", "build", "--data", data_directory(), "--profiles", "alnair/alnair_dataset.csv",
-       "--synthetic", "paper", "--centres", kSource + "/experiments/studies/jrs/centres-labels.csv",
-       "--distance-centres", kSource + "/experiments/studies/jrs/centres-distances.csv", "--coruns",
+       "--synthetic", "paper", "--centres", kSource + "/experiments/jrs/centres-labels.csv",
+       "--distance-centres", kSource + "/experiments/jrs/centres-distances.csv", "--coruns",
        coruns, "--output", path});
   EXPECT_EQ(built.code, 0) << built.err;
   EXPECT_NE(built.out.find("a fixed point"), std::string::npos) << built.out;
@@ -91,7 +91,7 @@ TEST(KbEndToEnd, FromRawProfilesComeTablesFourAndSeven) {
                                            kb,          "--objective", c.objective, "--pairing",
                                            c.pairing,   "--format",    "json"};
     std::vector<std::string> with = command;
-    with.insert(with.end(), {"--overrides", kSource + "/experiments/studies/jrs/overrides.csv"});
+    with.insert(with.end(), {"--overrides", kSource + "/experiments/jrs/overrides.csv"});
     const auto overridden = test::run_corun(with);
     ASSERT_EQ(overridden.code, 0) << overridden.err;
     const Json json = Json::parse(overridden.out);

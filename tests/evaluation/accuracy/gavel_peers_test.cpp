@@ -37,7 +37,7 @@ Experiment experiment(const Case& c, std::vector<std::string> settings = {}) {
   settings.push_back("workload.path=peers/gavel/trace_" + c.trace + ".csv");
   settings.push_back("cluster.nodes=" + std::to_string(c.gpus));
   return Experiment(
-      read_config(std::string(CORUN_SOURCE_DIR "/experiments/studies/peers/gavel-fifo") +
+      read_config(std::string(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo") +
                       (c.packed ? "-packed" : "") + ".yaml",
                   settings, policy_catalog()),
       test::public_data(""));
@@ -206,7 +206,7 @@ TEST(GavelPeers, RulesHoldForOtherGpusAndArrivalsOverTime) {
 
 std::string refusal(const std::vector<std::string>& settings) {
   try {
-    Experiment(read_config(CORUN_SOURCE_DIR "/experiments/studies/peers/gavel-fifo.yaml", settings,
+    Experiment(read_config(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo.yaml", settings,
                            policy_catalog()),
                test::public_data(""))
         .run(0);

@@ -10,7 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "sim/event_queue.hpp"
+#include "sim/engine/event_queue.hpp"
 #include "sim/rng.hpp"
 
 /// The event queue against containers of the standard library, in one run, on the same draws.

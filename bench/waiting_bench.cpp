@@ -12,8 +12,8 @@
 #include "bench/synthetic_belief.hpp"
 #include "policies/catalog.hpp"
 #include "results/decision_times.hpp"
-#include "sim/control_loop.hpp"
-#include "sim/simulated_backend.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/simulated_backend.hpp"
 
 /// The time of a scheduling pass while thousands of jobs wait, of srsf-packed and of incremental-matching, in a
 /// simulation: jobs finish, co-runs are learnt, the next jobs start. Prints a table of docs/performance.md.

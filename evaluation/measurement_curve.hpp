@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/interference/catalog.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 /// What choosing the next measurements is worth: regret and error by the number of pairs measured, for lists that
 /// choose_measurements() makes, by chance, and by the largest standard deviation.

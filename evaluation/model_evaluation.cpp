@@ -23,8 +23,8 @@
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/lucid_pairs.hpp"
 
 namespace corun {
 namespace {

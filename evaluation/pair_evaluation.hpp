@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/interference/catalog.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 /// Cross-validation of interference models.
 ///

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
-#include "traces/group_table.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/group_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 /// Predicts a table of pairs or groups by a model that may have been fitted to tables of other forms.
 namespace corun {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/knowledge/clusters.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// The cluster of each profile of a table and its uncertainty by both rules: the summed distances to
 /// all centres and the distance to its own centre, in percentage points or, if scaled, deviations.

@@ -10,9 +10,9 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/checksum.hpp"
-#include "traces/corun_csv.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 namespace corun {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "knowledge/synthetic_profiles.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// Profiles to cluster: those of a table with all three features and, optionally, synthetic ones
 /// between them (PriRecT and JRS, section III-C).

@@ -10,7 +10,7 @@
 #include "models/knowledge/synthetic.hpp"
 #include "sim/profile.hpp"
 #include "traces/measured/prirect_interpolation.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// Tables of profiles with synthetic ones between them (PriRecT and JRS, section III-C): the
 /// authors' 175 samples, and the same method for any table.

@@ -25,7 +25,7 @@
 /// working directory) and answers the questions that the control loop asks a built-in policy: one JSON
 /// object per line on its standard input, one per line back on its standard output. Its input has the
 /// contents of the view of all policies (sim/cluster_view.hpp), with the names of the event log
-/// (sim/event_log.hpp). Its decisions are checked by the same rules. docs/external-policy.md has the
+/// (sim/records/event_log.hpp). Its decisions are checked by the same rules. docs/external-policy.md has the
 /// protocol, and examples/policy.py a policy of 30 lines.
 ///
 /// With `belief: configured` the policy has the configured belief, which learns from co-runs and probes

@@ -7,7 +7,7 @@
 
 #include "results/hdf5_table.hpp"
 #include "sim/error.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 #include "support/json.hpp"
 
 /// A results file, opened for a report. The caller holds hdf5_mutex().

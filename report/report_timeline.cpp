@@ -13,7 +13,7 @@
 
 #include "report/packed_column.hpp"
 #include "sim/base/nan.hpp"
-#include "sim/event_log.hpp"
+#include "sim/records/event_log.hpp"
 
 namespace corun {
 

@@ -8,10 +8,10 @@
 
 #include "models/knowledge/knowledge_base.hpp"
 #include "results/decision_times.hpp"
-#include "sim/event_log.hpp"
-#include "sim/metrics.hpp"
-#include "sim/run_details.hpp"
-#include "sim/run_record.hpp"
+#include "sim/records/event_log.hpp"
+#include "sim/records/metrics.hpp"
+#include "sim/records/run_details.hpp"
+#include "sim/records/run_record.hpp"
 #include "support/statistics/log_histogram.hpp"
 #include "traces/trace.hpp"
 

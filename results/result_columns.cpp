@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "sim/event_log.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/event_log.hpp"
+#include "sim/records/metrics.hpp"
 
 namespace corun {
 

@@ -9,8 +9,8 @@
 
 #include "sim/belief.hpp"
 #include "sim/cluster_view.hpp"
-#include "sim/event_log.hpp"
 #include "sim/reason.hpp"
+#include "sim/records/event_log.hpp"
 
 /// The interface of a scheduling policy: it gets a read-only view and returns decisions. A policy
 /// has no access to the engine, so the same object can drive a simulated and a live cluster.

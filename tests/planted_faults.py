@@ -19,12 +19,12 @@ namespace { bool planted_fault(int n) { const char* set = std::getenv("CORUN_FAU
 """
 # File, right text, wrong text, test programs that should find it.
 FAULTS = [
-    ("sim/control_loop.cpp", "job_view.resubmissions == options_.oom_retries",
+    ("sim/engine/control_loop.cpp", "job_view.resubmissions == options_.oom_retries",
      "job_view.resubmissions > options_.oom_retries", "sim_test engine_test"),
-    ("sim/simulated_backend.cpp", "if (out.size() > first + 1)", "if (out.size() > first + 2)", "sim_test engine_test"),
-    ("sim/round_backend.cpp", "if (a.at != b.at) return a.at < b.at;", "if (a.at != b.at) return a.at > b.at;",
+    ("sim/engine/simulated_backend.cpp", "if (out.size() > first + 1)", "if (out.size() > first + 2)", "sim_test engine_test"),
+    ("sim/engine/round_backend.cpp", "if (a.at != b.at) return a.at < b.at;", "if (a.at != b.at) return a.at > b.at;",
      "sim_test engine_test"),
-    ("sim/metrics.cpp", "return rho > 1 + kRounding;", "return rho >= 1;", "sim_test engine_test"),
+    ("sim/records/metrics.cpp", "return rho > 1 + kRounding;", "return rho >= 1;", "sim_test engine_test"),
     ("traces/csv_reader.cpp", "fraction[kDigits] >= '5'", "fraction[kDigits] > '5'", "traces_test"),
     ("traces/trace_cut.cpp", "job.submit < from || job.submit >= to", "job.submit < from || job.submit > to", "traces_test"),
     ("models/interference/lookup.cpp", "if (mean.count > 1) {", "if (mean.count > 2) {", "models_test"),

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "traces/csv_reader.hpp"
-#include "traces/gavel_throughputs.hpp"
-#include "traces/pair_table.hpp"
-#include "traces/solo_table.hpp"
+#include "traces/tables/gavel_throughputs.hpp"
+#include "traces/tables/pair_table.hpp"
+#include "traces/tables/solo_table.hpp"
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 

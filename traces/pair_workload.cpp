@@ -9,7 +9,7 @@
 
 #include "sim/error.hpp"
 #include "traces/drawn_jobs.hpp"
-#include "traces/lucid_pairs.hpp"
+#include "traces/tables/lucid_pairs.hpp"
 
 namespace corun {
 namespace {

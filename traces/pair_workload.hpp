@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 #include "traces/trace.hpp"
 
 /// Queues drawn from a table of measured pairs, so that most co-runs in them are measured.

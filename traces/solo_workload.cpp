@@ -8,8 +8,8 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/apply_solo_table.hpp"
 #include "traces/drawn_jobs.hpp"
+#include "traces/tables/apply_solo_table.hpp"
 
 namespace corun {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "traces/solo_table.hpp"
+#include "traces/tables/solo_table.hpp"
 #include "traces/trace.hpp"
 
 /// Queues drawn from a table of solo times, so that the solo times of their jobs on several GPU types

@@ -18,8 +18,8 @@
 #include "support/checksum.hpp"
 #include "support/json.hpp"
 #include "support/text_table.hpp"
-#include "traces/gavel_pairs.hpp"
-#include "traces/lucid_colocation.hpp"
+#include "traces/tables/gavel_pairs.hpp"
+#include "traces/tables/lucid_colocation.hpp"
 
 /// `corun data derive`: makes the tables that corun reads from the authors' published files.
 namespace corun {

@@ -9,7 +9,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb assign`: the cluster and uncertainty of each profile.
 namespace corun {

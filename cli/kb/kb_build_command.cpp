@@ -16,7 +16,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb build`: makes a knowledge base file from solo profiles and measured co-runs.
 namespace corun {

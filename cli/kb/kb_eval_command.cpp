@@ -18,7 +18,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb eval`: evaluates each step of the knowledge base and checks the papers' claims about
 /// it.

@@ -19,8 +19,8 @@
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
 #include "support/progress.hpp"
-#include "traces/corun_csv.hpp"
 #include "traces/gpu_catalog.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 /// `corun model eval`: evaluates predictions of interference models on held-out pairs.
 namespace corun {

@@ -20,7 +20,8 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
-#include "traces/group_table.hpp"
+#include "traces/tables/append_pair_table.hpp"
+#include "traces/tables/group_table.hpp"
 
 namespace corun {
 

@@ -9,7 +9,7 @@
 #include "cli/cli.hpp"
 #include "evaluation/pair_evaluation.hpp"
 #include "knowledge/model_file.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 /// Tables and files named by the flags of `corun model`.
 namespace corun {

@@ -7,7 +7,7 @@
 #include "runner/config/machines.hpp"
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/openb.hpp"
+#include "traces/public_formats/openb.hpp"
 
 /// `corun trace info`: prints statistics of a trace of jobs.
 namespace corun {

@@ -16,7 +16,7 @@
 #include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
-#include "traces/standard_workload.hpp"
+#include "traces/public_formats/standard_workload.hpp"
 
 namespace corun {
 

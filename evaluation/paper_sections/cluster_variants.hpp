@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/knowledge/clusters.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// Other choices of samples and clusters for the papers' profiles, and their effect on the recommendations
 /// that JRS prints.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluation/paper_sections/study_section.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb eval clusters`: the number of clusters, whether JRS Tables IV and VII follow from raw profiles,
 /// and the effect of other ways to cluster.

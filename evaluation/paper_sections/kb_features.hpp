@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluation/paper_sections/study_section.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb eval features`: the importance of a profile's attributes for GPU utilisation and memory (PriRecT
 /// fig. 2).

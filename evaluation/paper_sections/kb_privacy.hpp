@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluation/paper_sections/study_section.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb eval privacy`: how often the model of a job is guessed from the three features that the papers
 /// call private.

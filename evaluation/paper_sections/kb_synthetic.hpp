@@ -1,7 +1,7 @@
 #pragma once
 
 #include "evaluation/paper_sections/study_section.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// `corun kb eval synthetic`: the blind test of synthetic profiles (PriRecT Table II and fig. 3, JRS
 /// fig. 2).

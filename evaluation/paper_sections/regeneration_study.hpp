@@ -8,7 +8,7 @@
 
 #include "models/knowledge/synthetic.hpp"
 #include "traces/measured/prirect_interpolation.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// Recomputes PriRecT Table II and checks the papers' claims on the quality of synthetic data.
 ///

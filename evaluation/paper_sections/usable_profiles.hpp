@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 /// The profiles of a table that a study can use.
 namespace corun {

@@ -14,7 +14,7 @@
 #include "support/atomic_file.hpp"
 #include "support/text_table.hpp"
 #include "traces/column_rules.hpp"
-#include "traces/corun_csv.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 namespace corun::live {
 

@@ -17,7 +17,7 @@ std::string runs_csv(const MeasuredSession& session, const LiveConfig& config);
 /// there is none.
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config);
 
-/// measured.groups.csv: the same sets in the form of a table of groups (traces/group_table.hpp), `norm` being the speed
+/// measured.groups.csv: the same sets in the form of a table of groups (traces/tables/group_table.hpp), `norm` being the speed
 /// while all members are resident (overlap_excess()), empty if the times fit none; empty if no set has more than two members.
 std::string measured_groups_csv(const MeasuredSession& session, const LiveConfig& config);
 

@@ -6,7 +6,7 @@
 #include "sim/profile.hpp"
 #include "support/json.hpp"
 
-/// A measured profile in the files and outputs of live mode, under the names of traces/profile_csv.hpp.
+/// A measured profile in the files and outputs of live mode, under the names of traces/tables/profile_csv.hpp.
 namespace corun::live {
 
 /// The header of profile_fields().

@@ -18,7 +18,7 @@ using JobOrigin = std::array<std::string, kOriginColumns>;
 /// values, attributes 7 to 66; a value that is not finite becomes an empty field.
 std::string attributes_csv(const JobOrigin& origin, std::span<const double> attributes);
 
-/// The three features and the memory demand, as a table of profiles (traces/profile_csv.hpp) with one row.
+/// The three features and the memory demand, as a table of profiles (traces/tables/profile_csv.hpp) with one row.
 std::string profile_csv(const std::string& job, const Profile& profile);
 
 /// One row per sample; units in the header.

@@ -19,7 +19,7 @@ struct SoloRow {
   std::string gpu_type;  ///< where it ran; empty: not told
 };
 
-/// solo.csv: job,solo_s,solo_sd_s,runs, the profile and gpu_type; a table of profiles (traces/profile_csv.hpp)
+/// solo.csv: job,solo_s,solo_sd_s,runs, the profile and gpu_type; a table of profiles (traces/tables/profile_csv.hpp)
 /// too.
 std::string solo_csv(std::span<const SoloRow> rows);
 /// Throws InputError if the file is invalid, names a workload twice, or has rows of several GPU types.

@@ -9,8 +9,8 @@
 #include "live/gpu/gpu_box.hpp"
 #include "live/jobs/job_run.hpp"
 #include "live/run/live_ledger.hpp"
-#include "sim/arrivals.hpp"
-#include "sim/cluster_backend.hpp"
+#include "sim/engine/arrivals.hpp"
+#include "sim/engine/cluster_backend.hpp"
 #include "sim/job.hpp"
 
 /// The live cluster: the GPUs of this machine, commands as jobs, and the real clock.

@@ -5,9 +5,9 @@
 
 #include "live/jobs/job_run.hpp"
 #include "live/run/solo_on_gpus.hpp"
-#include "sim/cluster_backend.hpp"
+#include "sim/engine/cluster_backend.hpp"
+#include "sim/engine/run_recorder.hpp"
 #include "sim/job.hpp"
-#include "sim/run_recorder.hpp"
 
 /// The state of a live cluster: the jobs on each GPU and the record of every job. It is kept during a live
 /// run and again when the run is played back from its record.

@@ -7,8 +7,8 @@
 
 #include "live/run/live_ledger.hpp"
 #include "live/run/queue_prediction.hpp"
-#include "sim/event_log.hpp"
-#include "sim/run_details.hpp"
+#include "sim/records/event_log.hpp"
+#include "sim/records/run_details.hpp"
 #include "support/statistics/mean_interval.hpp"
 
 /// One policy's run of a queue on real GPUs, with the simulator's prediction of it.

@@ -10,8 +10,8 @@
 #include "live/jobs/solo_csv.hpp"
 #include "runner/config/config.hpp"
 #include "runner/experiment/experiment.hpp"
-#include "sim/metrics.hpp"
-#include "sim/run_record.hpp"
+#include "sim/records/metrics.hpp"
+#include "sim/records/run_record.hpp"
 #include "traces/trace.hpp"
 
 /// The simulator's prediction of a live queue, made before its first job starts.

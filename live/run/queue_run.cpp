@@ -12,8 +12,8 @@
 #include "live/session/session.hpp"
 #include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/job_views.hpp"
-#include "sim/control_loop.hpp"
-#include "sim/detail_recorder.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/detail_recorder.hpp"
 #include "sim/error.hpp"
 
 namespace corun::live {

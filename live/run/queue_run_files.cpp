@@ -12,7 +12,7 @@
 #include "runner/experiment/experiment_header.hpp"
 #include "sim/base/csv_text.hpp"
 #include "support/atomic_file.hpp"
-#include "traces/corun_csv.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 namespace corun::live {
 

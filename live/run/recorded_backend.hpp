@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "live/run/live_ledger.hpp"
-#include "sim/cluster_backend.hpp"
+#include "sim/engine/cluster_backend.hpp"
 
 /// Plays a live run back from its record: the same reports at the same times, without jobs or GPUs. A policy
 /// that depends only on its view makes the same decisions again.

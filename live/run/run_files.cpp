@@ -11,7 +11,7 @@
 #include "knowledge/prefitted_model.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "sim/event_log.hpp"
+#include "sim/records/event_log.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun::live {

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "sim/base/summary.hpp"
-#include "sim/control_loop.hpp"
-#include "sim/simulated_backend.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/simulated_backend.hpp"
 
 namespace corun::live {
 

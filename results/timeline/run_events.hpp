@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/event_log.hpp"
+#include "sim/records/event_log.hpp"
 
 /// The events of one run, from wherever a timeline can take them.
 namespace corun {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "results/timeline/gpu_lanes.hpp"
-#include "sim/event_log.hpp"
+#include "sim/records/event_log.hpp"
 
 /// Where the jobs of a run are, followed event by event.
 namespace corun {

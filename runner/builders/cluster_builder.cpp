@@ -10,7 +10,7 @@
 #include "runner/inputs/gpu_types_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/openb.hpp"
+#include "traces/public_formats/openb.hpp"
 
 namespace corun {
 

@@ -8,7 +8,7 @@
 #include "runner/inputs/virtual_clusters.hpp"
 #include "sim/cluster_spec.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 /// Builds the machines of the simulation from `cluster` of a configuration.
 namespace corun {

@@ -14,9 +14,9 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "traces/apply_solo_table.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/apply_solo_table.hpp"
 
 namespace corun {
 

@@ -17,8 +17,8 @@
 #include "runner/inputs/job_features.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/lucid_pairs.hpp"
 
 namespace corun {
 

@@ -5,8 +5,8 @@
 
 #include "runner/config/enum_names.hpp"
 #include "sim/cluster_view.hpp"
+#include "sim/engine/tick_rule.hpp"
 #include "sim/profiling_mode.hpp"
-#include "sim/tick_rule.hpp"
 
 /// The enums of a configuration and their words in YAML, with the words of the engine's enums
 /// (StartMode, TickRule, ProfilingMode). docs/configuration.md explains each word.

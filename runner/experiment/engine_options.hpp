@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "runner/config/config.hpp"
-#include "sim/control_loop.hpp"
-#include "sim/round_backend.hpp"
-#include "sim/run_details.hpp"
-#include "sim/simulated_backend.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/round_backend.hpp"
+#include "sim/engine/simulated_backend.hpp"
+#include "sim/records/run_details.hpp"
 
 /// Translates a configuration into options of the engine, for replays and live queues.
 namespace corun {

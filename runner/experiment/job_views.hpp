@@ -7,7 +7,7 @@
 
 #include "runner/config/config.hpp"
 #include "sim/cluster_view.hpp"
-#include "sim/control_loop.hpp"
+#include "sim/engine/control_loop.hpp"
 #include "sim/jobs_on_types.hpp"
 #include "traces/trace.hpp"
 

@@ -11,10 +11,10 @@
 #include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/job_views.hpp"
 #include "runner/experiment/observed_policy.hpp"
-#include "sim/control_loop.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/round_backend.hpp"
+#include "sim/engine/simulated_backend.hpp"
 #include "sim/error.hpp"
-#include "sim/round_backend.hpp"
-#include "sim/simulated_backend.hpp"
 
 namespace corun {
 

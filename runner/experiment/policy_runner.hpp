@@ -11,7 +11,7 @@
 #include "runner/config/config.hpp"
 #include "runner/experiment/job_views.hpp"
 #include "runner/experiment/policy_instances.hpp"
-#include "sim/detail_recorder.hpp"
+#include "sim/engine/detail_recorder.hpp"
 #include "sim/policy.hpp"
 #include "sim/world.hpp"
 

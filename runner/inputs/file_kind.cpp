@@ -12,10 +12,10 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
-#include "traces/group_table.hpp"
 #include "traces/input_file.hpp"
-#include "traces/pair_table.hpp"
-#include "traces/solo_table.hpp"
+#include "traces/tables/group_table.hpp"
+#include "traces/tables/pair_table.hpp"
+#include "traces/tables/solo_table.hpp"
 
 namespace corun {
 

@@ -14,7 +14,7 @@
 #include "runner/inputs/job_features.hpp"
 #include "sim/error.hpp"
 #include "traces/job_csv.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 namespace corun {
 

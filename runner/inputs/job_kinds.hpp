@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 

@@ -8,8 +8,8 @@
 #include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/corun_csv.hpp"
 #include "traces/gpu_catalog.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 namespace corun {
 

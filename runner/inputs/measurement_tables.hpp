@@ -9,9 +9,9 @@
 #include "runner/config/config.hpp"
 #include "runner/inputs/input_files.hpp"
 #include "sim/measurement.hpp"
-#include "traces/gavel_throughputs.hpp"
-#include "traces/pair_table.hpp"
-#include "traces/solo_table.hpp"
+#include "traces/tables/gavel_throughputs.hpp"
+#include "traces/tables/pair_table.hpp"
+#include "traces/tables/solo_table.hpp"
 #include "traces/workload_names.hpp"
 
 /// The tables of measured co-runs and solo times of one experiment, each read once, and the workload keys that

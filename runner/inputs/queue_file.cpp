@@ -7,7 +7,7 @@
 #include "runner/inputs/file_kind.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/job_csv.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 namespace corun {
 

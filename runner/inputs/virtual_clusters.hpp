@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/event_log.hpp"
-#include "sim/run_details.hpp"
-#include "sim/run_record.hpp"
+#include "sim/records/event_log.hpp"
+#include "sim/records/run_details.hpp"
+#include "sim/records/run_record.hpp"
 #include "traces/trace.hpp"
 
 /// Virtual clusters: queues with nodes of their own, as in Philly and Helios. They share nothing,

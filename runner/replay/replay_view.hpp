@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runner/experiment/experiment.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 
 /// The parts of a replay's result that its output shows.
 namespace corun {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 #include "support/file_descriptor.hpp"
 
 /// The journal of a sweep: an append-only file with one checksummed record per finished replication

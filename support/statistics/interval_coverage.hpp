@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 
 /// How often mean_interval() holds the true mean, measured on the replications themselves: draw n of them,
 /// and see whether their interval holds the mean of all others. 95 % is right. One draw serves all policies

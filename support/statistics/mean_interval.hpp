@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/base/nan.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 
 /// Confidence intervals of means over replications (DESIGN section 3): Student's t, mean -+ t s / sqrt(n).
 ///

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 
 /// What readers of a metric want to know beside its name: which direction is better, whether it is
 /// shown in %. Also the lists of metrics that users write.

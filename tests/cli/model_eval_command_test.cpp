@@ -10,8 +10,8 @@
 #include "models/interference/catalog.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/effort.hpp"
-#include "traces/corun_csv.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 /// `corun model eval` by a call, without a process.
 namespace corun::model_eval_command_test {

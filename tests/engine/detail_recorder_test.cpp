@@ -1,4 +1,4 @@
-#include "sim/detail_recorder.hpp"
+#include "sim/engine/detail_recorder.hpp"
 
 #include <algorithm>
 #include <cmath>

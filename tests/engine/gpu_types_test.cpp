@@ -6,9 +6,9 @@
 
 #include "policies/catalog.hpp"
 #include "policies/placement.hpp"
+#include "sim/engine/round_backend.hpp"
 #include "sim/error.hpp"
-#include "sim/metrics.hpp"
-#include "sim/round_backend.hpp"
+#include "sim/records/metrics.hpp"
 #include "tests/helpers/scenarios.hpp"
 
 /// Jobs whose speed and memory differ between GPU types: results computed by hand.

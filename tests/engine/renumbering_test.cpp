@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "models/knowledge/statistic.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 #include "tests/helpers/random_runs.hpp"
 #include "tests/helpers/scenarios.hpp"
 

@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "models/interference/interference_world.hpp"
+#include "sim/engine/simulated_backend.hpp"
 #include "sim/error.hpp"
-#include "sim/metrics.hpp"
-#include "sim/simulated_backend.hpp"
+#include "sim/records/metrics.hpp"
 #include "tests/helpers/builders.hpp"
 #include "tests/helpers/featureless_model.hpp"
 #include "tests/helpers/run_times.hpp"

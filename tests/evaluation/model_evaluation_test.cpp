@@ -26,9 +26,9 @@
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"
 #include "tests/helpers/public_data.hpp"
-#include "traces/corun_csv.hpp"
-#include "traces/lucid_pairs.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/corun_csv.hpp"
+#include "traces/tables/lucid_pairs.hpp"
 
 namespace corun::model_evaluation_test {
 namespace {

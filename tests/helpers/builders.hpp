@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/control_loop.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/simulated_backend.hpp"
 #include "sim/job.hpp"
 #include "sim/policy.hpp"
 #include "sim/rng.hpp"
-#include "sim/simulated_backend.hpp"
 #include "sim/world.hpp"
 #include "tests/helpers/jobs_on_types.hpp"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 
 namespace corun::test {
 

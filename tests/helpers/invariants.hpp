@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "sim/cluster_spec.hpp"
-#include "sim/control_loop.hpp"
-#include "sim/event_log.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/simulated_backend.hpp"
 #include "sim/job.hpp"
-#include "sim/run_record.hpp"
-#include "sim/simulated_backend.hpp"
+#include "sim/records/event_log.hpp"
+#include "sim/records/run_record.hpp"
 #include "sim/world.hpp"
 
 /// Properties of every run with any policy, checked by the event log and the world alone. Each function

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/cluster_backend.hpp"
+#include "sim/engine/cluster_backend.hpp"
 
 /// A backend between the control loop and another backend, for tests of a broken engine.
 namespace corun::test {

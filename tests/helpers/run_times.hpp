@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/round_backend.hpp"
+#include "sim/engine/round_backend.hpp"
 #include "tests/helpers/builders.hpp"
 
 /// Runs in closed form whose jobs are preempted, run out of memory, are probed and profiled, with J_c and

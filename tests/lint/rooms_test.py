@@ -29,16 +29,16 @@ ROOMS = {
     "report": ["sim", "support", "policies", "results", "runner"],
     "cli": ["sim", "support", "traces", "models", "predictors", "knowledge", "policies", "results", "evaluation", "runner",
             "live", "report"],
-    "python": ["sim", "support", "traces", "models", "policies", "results", "runner"],
+    "python": ["sim", "support", "models", "policies", "results", "runner"],
 }
 FREE = ("bench", "tests")
-# Files that anything of their room may include, and that include anything of it, stand in the room's own folder; the
-# folders below may not include each other in a circle. sim/base includes nothing else of sim.
+# Files in a room's own folder may include, and be included by, all its folders; these may not include each other in a
+# circle. sim/base includes nothing else of sim.
 SOURCES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".inl"}
 # Libraries with a home: the headers, and the files that may include them.
 LIBRARIES = {
     "HDF5": (r"(hdf5(_hl)?\.h|H5[A-Za-z]*\.h|hdf5/.*|highfive/.*)", r"results/"),
-    "yaml-cpp": (r"yaml-cpp/.*", r"(support|live/jobs)/"),
+    "yaml-cpp": (r"yaml-cpp/.*", r"(support|results/export|report|live/jobs)/"),
     "Boost.ProgramOptions": (r"boost/program_options.*", r"cli/"),
     "Boost.Graph": (r"boost/(graph|property_map|pending)/.*", r"(predictors|policies)/"),
     "CUDA": (r"(cuda[A-Za-z0-9_]*\.(h|hpp)|cu(blas|rand|fft|solver|sparse|pti|dnn)[A-Za-z0-9_]*\.h|"

@@ -13,15 +13,10 @@ import re
 import sys
 import tempfile
 
+import rooms_test
+
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.MULTILINE)
-FOLDERS = {  # of each library; its own libraries are linked with it
-    "corun_sim": {"sim"},
-    "corun_traces": {"traces", "sim"},
-    "corun_models": {"models", "sim"},
-    "corun_processes": {"processes", "sim"},
-    "corun_policies": {"policies", "models", "sim"},
-    "corun_experiments": {"experiments", "policies", "processes", "models", "traces", "sim"},
-}
+FOLDERS = {f"corun_{room}": rooms_test.closure(room) for room in rooms_test.ROOMS}  # a library brings its own
 RUNS = "tests/helpers/program.hpp"
 
 

@@ -17,10 +17,10 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/control_loop.hpp"
+#include "sim/engine/control_loop.hpp"
+#include "sim/engine/simulated_backend.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
-#include "sim/simulated_backend.hpp"
 
 namespace corun::kube_default_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/base/text.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 #include "tests/helpers/scenarios.hpp"
 
 /// fifo, sjf, srtf and las: starts computed by hand, and compared with the records of Lucid's simulator for

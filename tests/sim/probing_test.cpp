@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 #include "tests/helpers/builders.hpp"
 
 /// Probes computed by hand, compared to the nanosecond. A runs at 1/2 and B at 3/4 while they share a GPU,

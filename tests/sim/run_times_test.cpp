@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/metrics.hpp"
+#include "sim/records/metrics.hpp"
 
 /// J_c and J_a in the record of a run.
 namespace corun::test::run_times_test {

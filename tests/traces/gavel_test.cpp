@@ -11,8 +11,8 @@
 
 #include "sim/error.hpp"
 #include "tests/helpers/public_data.hpp"
-#include "traces/gavel_throughputs.hpp"
-#include "traces/gavel_trace.hpp"
+#include "traces/public_formats/gavel_trace.hpp"
+#include "traces/tables/gavel_throughputs.hpp"
 
 /// Gavel's traces, and the rates that convert their steps to time.
 namespace corun::gavel_test {

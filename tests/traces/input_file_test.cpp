@@ -13,7 +13,7 @@
 #include "tests/helpers/gzip.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 #include "traces/job_csv.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 namespace corun::input_file_test {
 namespace {

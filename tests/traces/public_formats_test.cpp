@@ -8,13 +8,13 @@
 #include "tests/helpers/public_data.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 #include "traces/catalog.hpp"
-#include "traces/helios.hpp"
-#include "traces/muri.hpp"
-#include "traces/openb.hpp"
-#include "traces/pai_2020.hpp"
-#include "traces/pai_simulator.hpp"
-#include "traces/philly.hpp"
-#include "traces/standard_workload.hpp"
+#include "traces/public_formats/helios.hpp"
+#include "traces/public_formats/muri.hpp"
+#include "traces/public_formats/openb.hpp"
+#include "traces/public_formats/pai_2020.hpp"
+#include "traces/public_formats/pai_simulator.hpp"
+#include "traces/public_formats/philly.hpp"
+#include "traces/public_formats/standard_workload.hpp"
 
 /// The public formats of job traces, on small samples of our own (tests/fuzz/corpus) and on the public
 /// files if they are available.

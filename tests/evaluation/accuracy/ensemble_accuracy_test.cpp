@@ -15,7 +15,7 @@
 #include "evaluation/pair_evaluation.hpp"
 #include "models/interference/catalog.hpp"
 #include "tests/helpers/public_data.hpp"
-#include "traces/pair_table.hpp"
+#include "traces/tables/pair_table.hpp"
 
 namespace corun::ensemble_accuracy_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "models/interference/catalog.hpp"
 #include "sim/base/half_width.hpp"
 #include "tests/helpers/public_data.hpp"
-#include "traces/group_table.hpp"
+#include "traces/tables/group_table.hpp"
 
 namespace corun::group_accuracy_test {
 namespace {

@@ -14,7 +14,7 @@
 #include "runner/experiment/experiment.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
-#include "traces/lucid_pairs.hpp"
+#include "traces/tables/lucid_pairs.hpp"
 
 /// Lucid's simulator (Hu et al., ASPLOS 2023) on its own traces: when every job starts and ends, to
 /// the second. Without sharing, compared with its printed results; with sharing, with its rules,
@@ -29,10 +29,9 @@ struct Span {
 class Peer {
  public:
   Peer(const std::string& config, const std::vector<std::string>& overrides)
-      : experiment_(
-            read_config(std::string(CORUN_SOURCE_DIR) + "/experiments/peers/" + config,
-                        overrides, policy_catalog()),
-            test::public_data("")),
+      : experiment_(read_config(std::string(CORUN_SOURCE_DIR) + "/experiments/peers/" + config,
+                                overrides, policy_catalog()),
+                    test::public_data("")),
         trace_(experiment_.make_trace(0)),
         run_(experiment_.run_policy(*trace_, 0, experiment_.policies().front(), {})) {}
 

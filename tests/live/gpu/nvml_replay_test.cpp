@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/live/run/live_program.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 namespace corun::test::nvml_replay_test {
 namespace {

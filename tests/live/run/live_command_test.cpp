@@ -14,9 +14,9 @@
 #include "tests/helpers/builders.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "tests/live/run/live_program.hpp"
-#include "traces/corun_csv.hpp"
-#include "traces/group_table.hpp"
-#include "traces/profile_csv.hpp"
+#include "traces/tables/corun_csv.hpp"
+#include "traces/tables/group_table.hpp"
+#include "traces/tables/profile_csv.hpp"
 
 namespace corun::test::live_command_test {
 namespace {

@@ -17,7 +17,7 @@
 #include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/experiment.hpp"
 #include "sim/error.hpp"
-#include "sim/event_log.hpp"
+#include "sim/records/event_log.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 
 /// Every key of `corun list keys` and every parameter of `corun list policies` has a row here: a second

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/cluster_state.hpp"
+#include "sim/ids.hpp"
+#include "sim/records/event_log.hpp"
+#include "sim/records/run_record.hpp"
+#include "sim/time.hpp"
+#include "sim/world.hpp"
+
+/// The interface between scheduling and a cluster. The control loop drives a simulated and a live
+/// cluster through it; neither the loop nor a policy asks which one it is.
+namespace corun {
+
+/// Kinds of reports, in the order in which those of one instant are handled.
+enum class ReportKind : std::uint8_t {
+  kFinished,
+  kProfiled,
+  kOutOfMemory,
+  kFailed,    ///< ended with another error: given up (live clusters only)
+  kProbed,    ///< its probe is over, and the job did not finish in it
+  kReleased,  ///< its group has ended before it did: off its GPUs with all its progress
+  kArrived,
+  kTimer
+};
+
+struct Report {
+  ReportKind kind = ReportKind::kTimer;
+  JobId job{};
+};
+
+/// Sorts the reports of one instant by kind; reports of one kind keep their order.
+inline void order_reports(std::span<Report> reports) {
+  std::ranges::stable_sort(reports, {}, &Report::kind);
+}
+
+/// Short runs from which a scheduler learns before it schedules a job.
+class TrialRuns {
+ public:
+  virtual ~TrialRuns() = default;
+
+  /// Runs a job alone on an empty GPU to profile it; reported by kProfiled.
+  virtual void start_profiling(JobId job, GpuId gpu) = 0;
+  /// Runs two jobs together on an empty GPU for `length`, or until one of them has finished or run
+  /// out of memory. Each job that has done neither is reported by kProbed.
+  virtual void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) = 0;
+  /// The probes that ended in the latest advance() or since, in order of their ends.
+  virtual std::span<const ProbeRecord> finished_probes() const = 0;
+};
+
+class ClusterBackend {
+ public:
+  virtual ~ClusterBackend() = default;
+
+  virtual Time now() const = 0;
+  virtual const ClusterState& state() const = 0;
+
+  /// Waits for (or jumps to) the next instant at which something happens and appends all reports of
+  /// that instant. False: nothing will ever happen again.
+  virtual bool advance(std::vector<Report>& out) = 0;
+
+  /// Starts these jobs together on all of these GPUs, now. The control loop has validated both.
+  virtual void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) = 0;
+  /// Takes a running job off its GPUs, now; it keeps its progress. Does nothing and returns false
+  /// if the job is being profiled or probed.
+  virtual bool preempt(JobId job) = 0;
+  /// Requests a report kTimer at this time.
+  virtual void wake_at(Time at) = 0;
+
+  /// The episodes that ended in the latest advance() or since, in order of their ends.
+  virtual std::span<const EpisodeRecord> finished_episodes() const = 0;
+  /// The record of a job that has arrived. It is final once the job was reported as finished or out
+  /// of memory for good, and may be read until the next advance() after that.
+  virtual const JobRecord& record(JobId job) const = 0;
+
+  /// Fills `out` with the true speeds of the residents of a GPU, in their order, each relative to its speed
+  /// alone there; 0: it will run out of memory. Returns their source. Nothing if the cluster does not know
+  /// (a live one). For records, never for policies.
+  virtual std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const {
+    (void)gpu;
+    (void)out;
+    return std::nullopt;
+  }
+
+  /// nullptr if the cluster neither profiles nor probes.
+  virtual TrialRuns* trial_runs() { return nullptr; }
+};
+
+}  // namespace corun

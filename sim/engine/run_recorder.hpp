@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/records/run_record.hpp"
+
+/// The record of a run as a backend writes it. Episodes and probes that have ended since the latest
+/// advance() can be read once, then go to the record or to a sink.
+namespace corun {
+
+class RunRecorder {
+ public:
+  /// `jobs`: jobs of the workload; 0 if the caller fills in RunRecord::jobs. With a sink, which must
+  /// outlive this, jobs and episodes go to the sink and not into the record.
+  RunRecorder(std::size_t jobs, int gpu_count, RunSink* sink = nullptr);
+
+  UsageRecord& usage() { return record_.usage; }
+  /// Counts an arrived job without known memory demand.
+  void count_unknown_memory() { ++record_.unknown_memory_jobs; }
+
+  /// To be called in order of their ends.
+  void add(EpisodeRecord episode) { episodes_.push_back(std::move(episode)); }
+  void add(const ProbeRecord& probe) { probes_.push_back(probe); }
+  std::span<const EpisodeRecord> finished_episodes() const { return episodes_; }
+  std::span<const ProbeRecord> finished_probes() const { return probes_; }
+
+  /// A job is over, and so are its episodes.
+  void add(JobId job, const JobRecord& record);
+  /// Moves the finished episodes and probes to the record or the sink.
+  void hand_over();
+  /// An empty list for an episode, with reused memory if there is any.
+  std::vector<JobId> empty_list();
+
+  /// To be called once, at the end of the run.
+  RunRecord take();
+
+ private:
+  RunSink* sink_;
+  RunRecord record_;
+  std::vector<EpisodeRecord> episodes_;
+  std::vector<ProbeRecord> probes_;
+  std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes that a sink has received
+};
+
+}  // namespace corun

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sim/engine/arrivals.hpp"
+#include "sim/engine/cluster_backend.hpp"
+#include "sim/engine/event_queue.hpp"
+#include "sim/engine/run_recorder.hpp"
+#include "sim/engine/tick_rule.hpp"
+#include "sim/job.hpp"
+#include "sim/job_slots.hpp"
+#include "sim/world.hpp"
+
+/// The cluster in virtual time.
+///
+/// Progress-based execution (DESIGN 4.2): job j runs at v(j) = min over its GPUs g of speed(j, g) * s(j |
+/// co-runners on g). When the jobs on a GPU change, the residents' remaining work is updated (remaining -=
+/// v * elapsed) and their completions are replanned, to the nearest nanosecond. A job with unchanged speed
+/// keeps its planned completion, so that rounding errors do not add up.
+///
+/// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
+namespace corun {
+
+/// Costs of taking a job off its GPUs.
+struct PreemptionCost {
+  /// Time to save its state, and to load it when it starts again, at full speed. The next run pays both, so
+  /// that the GPUs are free at once.
+  Duration save{0};
+  Duration restore{0};
+  double lost_work = 0;  ///< share of the run's progress that must be done again, 0 to 1
+};
+
+struct SimulationOptions {
+  std::optional<std::uint64_t> noise_seed;  ///< empty: the world's expected speeds
+  Duration profiling_minute = std::chrono::seconds{60};
+  bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
+  bool profiling_keeps_progress = false;
+  bool probes_keep_progress = false;
+  PreemptionCost preemption;
+  /// > 0: the engine's clock ticks, with the effects of TickRule. The added time is part of J_c, of the
+  /// episode's length and of busy time, never of J_a: with a tick a job alone has ISD > 0 and PS < 0.
+  Duration tick{0};
+  TickRule tick_rule = TickRule::kNotice;
+  RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
+};
+
+class SimulatedBackend final : public ClusterBackend, private TrialRuns {
+ public:
+  /// The arguments must outlive the backend. Every job's gang must fit the cluster.
+  SimulatedBackend(const ClusterSpec& spec, const Workload& workload, const World& world,
+                   SimulationOptions options);
+
+  Time now() const override { return now_; }
+  const ClusterState& state() const override { return state_; }
+  bool advance(std::vector<Report>& out) override;
+  void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
+  bool preempt(JobId job) override;
+  void wake_at(Time at) override;
+  std::span<const EpisodeRecord> finished_episodes() const override {
+    return recorder_.finished_episodes();
+  }
+  const JobRecord& record(JobId job) const override { return jobs_[job].record; }
+  std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const override;
+  TrialRuns* trial_runs() override { return this; }
+
+  /// The record of the whole run, without jobs and episodes if a sink received them. Call it once, after
+  /// advance() has returned false.
+  RunRecord take_record();
+
+ private:
+  struct Running {
+    double remaining_ns = 0;  ///< work left, in nanoseconds at speed 1
+    double overhead_ns = 0;   ///< part of it at the start of the run: saving and loading state
+    double speed = 0;         ///< v(j); 0 for a joining job that will run out of memory
+    Time since{0};            ///< remaining_ns is as of this time
+    Time due{0};              ///< planned completion
+    std::uint64_t order = 0;  ///< of starts, from 1
+    EventQueue::Handle event = EventQueue::kNone;
+    std::vector<GpuId> gpus;
+    bool will_oom = false;  ///< started above the memory limit
+    bool has_work = false;  ///< when it started
+    bool profiling = false;
+    EventQueue::Handle probe_end = EventQueue::kNone;  ///< while in a probe
+  };
+  struct Device {
+    std::vector<JobId> formed;   ///< residents just after the latest start
+    std::vector<double> speeds;  ///< normalised, of the residents in their order
+    std::vector<Alone> alone;    ///< of the residents in their order; empty without on_types_
+    Provenance provenance = Provenance::kAlone;
+    Time since{0};  ///< usage is accounted up to here
+    EpisodeRecord episode;
+    std::optional<ProbeRecord> probe;  ///< while one runs
+    std::vector<GpuId> shared;         ///< GPUs that all members of the episode were on, ascending
+  };
+
+  /// A job in the system: until it has left and all its episodes have ended.
+  struct Active {
+    Running running;
+    JobRecord record;
+    Duration work_left{0};  ///< less than `work` once profiling, a probe or a run has done some
+    int open_episodes = 0;
+    bool finished = false;
+  };
+
+  void start_profiling(JobId job, GpuId gpu) override;
+  void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) override;
+  std::span<const ProbeRecord> finished_probes() const override {
+    return recorder_.finished_probes();
+  }
+
+  void arrive(JobId job);
+  void hand_over();
+  void keep(JobId job);
+  void leave_episode(JobId job);
+  void leave_unfinished(JobId job, EpisodeRecord& episode);
+  Report complete(JobId job);
+  Report run_out_of_memory(JobId job);
+  Report end_probe(JobId job);
+  void place(std::span<const JobId> jobs, std::span<const GpuId> gpus);
+  void leave_probe(JobId job);
+  void finish_probe(GpuId gpu);
+  void occupy(JobId job, Active& active, GpuId gpu);
+  void finish_episode(GpuId gpu);
+  void vacate(JobId job);
+  void co_runner_changed(std::span<const GpuId> gpus);
+  void set_speed(JobId job, Active& active, double speed);
+  Time completion(const Running& running) const;
+  Time last_tick() const;
+  double speed_alone(JobId job, GpuId gpu) const;
+  double slowest_alone(JobId job, std::span<const GpuId> gpus) const;
+  void look_up_alone(GpuId gpu);
+  double speed_on(JobId job, GpuId gpu) const;
+  void account(GpuId gpu);
+
+  const ClusterSpec& spec_;
+  const Workload& workload_;
+  const World& world_;
+  const JobsOnTypes* on_types_;  ///< the world's; may be null
+  SimulationOptions options_;
+  Time now_{0};
+  ClusterState state_;
+  EventQueue queue_;
+  Arrivals arrivals_;
+  JobSlots<Active> jobs_;
+  std::vector<Device> devices_;
+  std::vector<JobId> over_;  ///< left, with ended episodes, since advance() began
+  std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
+  std::uint32_t next_group_ = 0;
+  std::uint64_t next_order_ = 1;
+  /// TickRule::kProgress: jobs that started before this order number have had this instant's tick; 0: all
+  /// have.
+  std::uint64_t ticking_ = 0;
+  RunRecorder recorder_;
+};
+
+}  // namespace corun

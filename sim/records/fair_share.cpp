@@ -1,0 +1,71 @@
+#include "sim/records/fair_share.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace corun {
+
+namespace {
+
+/// Jobs of one gang size run at one rate.
+struct GangSize {
+  double done_s = 0;  ///< work that a job present from the start would have done
+  std::set<std::pair<double, std::size_t>> ends;  ///< `done_s` at which a job has done its work
+};
+
+}  // namespace
+
+std::vector<double> fair_share_times_s(std::span<const FairShareJob> jobs, int gpus) {
+  std::vector<std::size_t> arrivals(jobs.size());
+  std::iota(arrivals.begin(), arrivals.end(), std::size_t{0});
+  std::ranges::stable_sort(arrivals, {}, [&](std::size_t j) { return jobs[j].submit; });
+  std::vector<double> times(jobs.size(), 0);
+  std::map<int, GangSize> sizes;
+  std::size_t present = 0;
+  double now_s = 0;
+  const auto rate = [&](int gang) {
+    return std::min(1.0, static_cast<double>(gpus) / (static_cast<double>(present) * gang));
+  };
+  const auto advance = [&](double to_s) {
+    for (auto& [gang, size] : sizes) {
+      if (!size.ends.empty()) size.done_s += rate(gang) * (to_s - now_s);
+    }
+    now_s = to_s;
+  };
+  for (auto next = arrivals.begin(); next != arrivals.end() || present > 0;) {
+    double end_s = std::numeric_limits<double>::infinity();
+    GangSize* ending = nullptr;
+    for (auto& [gang, size] : sizes) {
+      if (size.ends.empty()) continue;
+      const double left = std::max(size.ends.begin()->first - size.done_s, 0.0);
+      if (const double at = now_s + left / rate(gang); at < end_s) {
+        end_s = at;
+        ending = &size;
+      }
+    }
+    const double arrival_s = next == arrivals.end() ? std::numeric_limits<double>::infinity()
+                                                    : to_seconds(jobs[*next].submit);
+    if (end_s <= arrival_s) {
+      advance(end_s);
+      const std::size_t job = ending->ends.begin()->second;
+      ending->ends.erase(ending->ends.begin());
+      if (ending->ends.empty()) ending->done_s = 0;
+      times[job] = std::max(now_s - to_seconds(jobs[job].submit), to_seconds(jobs[job].work));
+      --present;
+    } else {
+      advance(std::max(arrival_s, now_s));
+      GangSize& size = sizes[jobs[*next].gpus];
+      size.ends.emplace(size.done_s + to_seconds(jobs[*next].work), *next);
+      ++present;
+      ++next;
+    }
+  }
+  return times;
+}
+
+}  // namespace corun

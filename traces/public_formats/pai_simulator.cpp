@@ -1,0 +1,68 @@
+#include "traces/public_formats/pai_simulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace corun {
+namespace {
+
+const std::vector<CsvColumn> kPaiColumns = {
+    {"job_id", true}, {"submit_time", true}, {"duration", true}, {"num_gpu", true},
+    {"num_inst"},     {"num_cpu"},           {"gpu_type"}};
+constexpr NumberRule kPaiGpus{"a number of GPUs", 0, 1e5};
+constexpr NumberRule kPaiInstances{"a number of instances", 0, 1e5};
+constexpr NumberRule kPaiCores{"a number of CPU cores", 0, 1e6};
+constexpr double kMostPaiGpus = 1e6;
+
+Trace read_pai_simulator(CsvReader& csv, const std::string& source) {
+  const auto job_id = csv.column("job_id");
+  const auto submit_time = csv.column("submit_time");
+  const auto duration = csv.column("duration");
+  const auto num_gpu = csv.column("num_gpu");
+  const auto num_inst = csv.column("num_inst");
+  const auto num_cpu = csv.column("num_cpu");
+  const auto gpu_type = csv.column("gpu_type");
+  TraceBuilder builder(source);
+  while (csv.next()) {
+    TraceJob job;
+    job.name = csv.required_text(job_id, "the name of a job");
+    job.spec.submit = csv.required_seconds(submit_time, kSubmitRule);
+    constexpr Duration kShortest = std::chrono::seconds{1};
+    job.spec.work = std::max(kShortest, csv.required_seconds(duration, kRunTimeRule));
+    const double gpus =
+        csv.number(num_gpu, kPaiGpus).value_or(0) * csv.number(num_inst, kPaiInstances).value_or(1);
+    if (gpus > kMostPaiGpus) csv.refuse(num_inst, "at most 1000000 GPUs in all");
+    job.spec.gpus = 0;
+    if (gpus > 0) ask_for_gpus(job.spec, std::llround(gpus * 1000));
+    job.spec.request.cpu_milli = std::llround(csv.number(num_cpu, kPaiCores).value_or(0) * 1000);
+    const std::string_view type = csv.text(gpu_type);
+    if (job.spec.gpus > 0 && !type.empty() && type != "MISC" && type != "CPU") {
+      const auto bit = builder.gpu_model(type);
+      if (!bit) csv.refuse(gpu_type, "at most 32 different GPU models in a trace");
+      job.spec.gpu_models = *bit;
+    }
+    builder.add_or_skip(std::move(job), csv.line());
+  }
+  Trace trace = builder.take(csv.name() + ":1:1");
+  trace.ran_on_named_model = true;
+  return trace;
+}
+
+}  // namespace
+
+Trace read_pai_simulator(const std::string& path) {
+  CsvReader csv(path, kPaiColumns, kAnyColumns);
+  return read_pai_simulator(csv, std::filesystem::path(path).filename().string());
+}
+
+Trace read_pai_simulator(std::istream& in, const std::string& name) {
+  CsvReader csv(in, name, kPaiColumns, kAnyColumns);
+  return read_pai_simulator(csv, name);
+}
+
+bool looks_like_pai_simulator(const TraceHead& head) {
+  return has_columns(head, {"job_id", "num_gpu", "submit_time", "duration", "num_inst"});
+}
+
+}  // namespace corun

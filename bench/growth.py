@@ -7,7 +7,7 @@ For each size a trace is generated and replayed by one policy at a time, each in
 thread. `ms` is CPU time, user and system, of the whole process, with the reading of the trace. `MB` is the
 peak memory of the replay less that of `corun trace info`, which holds the same trace. The first row is a
 replay of ten jobs: the program's own cost. Needs GNU time (Debian: time). --update rewrites the table in
-docs/performance.md.
+bench/performance.md.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "bench/performance.md"
 BEGIN, END = "<!-- growth: begin -->", "<!-- growth: end -->"
 TIME = "/usr/bin/time"
 FEW = 10  # too few jobs to matter: the cost of the program

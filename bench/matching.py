@@ -4,7 +4,7 @@
 usage: matching.py [--program PROGRAM] [--update]
 
 Runs bench/matching_bench.cpp (`./run bench` builds it) and prints its tables; --update puts them into
-docs/performance.md. Takes some minutes.
+bench/performance.md. Takes some minutes.
 """
 import argparse
 import pathlib
@@ -12,7 +12,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "bench/performance.md"
 
 
 def main():

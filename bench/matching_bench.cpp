@@ -19,7 +19,7 @@
 #include "results/decision_times.hpp"
 
 /// Policies over large queues: the loss of a sparse matching against the full one, and the time of a
-/// scheduling pass with thousands of waiting jobs. Prints the two tables of docs/performance.md
+/// scheduling pass with thousands of waiting jobs. Prints the two tables of bench/performance.md
 /// (bench/matching.py inserts them).
 ///
 ///   matching_bench loss|pass [JOBS [BELIEF]]

@@ -5,7 +5,7 @@ usage: scoring.py [--program scoring_bench] [--repetitions N] [--update]
 
 Medians of CPU time, interleaved; of wall-clock time with several threads. The table has the nanoseconds per
 pair of one thread of the scalar loop (-O3, not vectorised) and the speed-ups over it. --update rewrites the
-table in docs/performance.md.
+table in bench/performance.md.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import statistics
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "bench/performance.md"
 BEGIN, END = "<!-- scoring: begin -->", "<!-- scoring: end -->"
 LANES = {"scalar": 1, "baseline": 2, "avx2": 4, "avx512": 8}
 NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}

@@ -16,7 +16,7 @@
 #include "sim/engine/simulated_backend.hpp"
 
 /// The time of a scheduling pass while thousands of jobs wait, of srsf-packed and of incremental-matching, in a
-/// simulation: jobs finish, co-runs are learnt, the next jobs start. Prints a table of docs/performance.md.
+/// simulation: jobs finish, co-runs are learnt, the next jobs start. Prints a table of bench/performance.md.
 ///
 ///   waiting_bench [WAITING [GPUS]]
 ///

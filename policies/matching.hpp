@@ -16,7 +16,7 @@ double bounded_cost(double cost);
 /// `cost` is symmetric, n x n, row-major; the diagonal is not read. Costs are limited by bounded_cost() and
 /// rounded to 1e-9, so that the result does not depend on rounding errors. With odd n one element stays
 /// alone at cost 0. Returns the co-runner of each element, or -1 for the one that stays alone. O(n^3); many
-/// equal costs are the slow case (docs/performance.md has times).
+/// equal costs are the slow case (bench/performance.md has times).
 std::vector<std::int32_t> min_cost_matching(const std::vector<double>& cost, std::size_t n);
 
 /// Two elements that may be put together.

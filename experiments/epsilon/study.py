@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs this folder's experiment with several beliefs and writes what epsilon teaches and costs into
-docs/exploration.md.
+experiments/epsilon/README.md.
 
     experiments/epsilon/study.py [--data DIR]    minutes on two cores
 
@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent))
 from program import run  # noqa: E402
 
 REPO = HERE.parents[1]
-PAGE = REPO / "docs" / "exploration.md"
+PAGE = HERE / "README.md"
 BELIEFS = ("low-rank", "measured")
 HALVES = {"first half": "measure.skip_last=0.5", "second half": "measure.skip_first=0.5"}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Cross-validates every interference model on the papers' and the public tables of measured pairs and
-writes the comparison into docs/models.md, between `<!-- begin accuracy -->` and `<!-- end accuracy -->`.
-Learning curves on Lucid's table go there likewise, with figures in docs/models/. The papers' tables are so
+writes the comparison into experiments/interference/accuracy.md, between `<!-- begin accuracy -->` and `<!-- end accuracy -->`.
+Learning curves on Lucid's table go there likewise, with figures in experiments/interference/. The papers' tables are so
 small that results depend on the draw of the folds: for random pairs they are means over eight draws.
 
     python3 experiments/interference/accuracy.py --data DIR [--corun build/release/corun] [--keep DIR]
@@ -22,8 +22,8 @@ sys.path.insert(0, str(REPO / "experiments"))
 
 import program  # noqa: E402  (found by the path above)
 
-PAGE = REPO / "docs" / "models.md"
-FIGURES = REPO / "docs" / "models"
+PAGE = REPO / "experiments" / "interference" / "accuracy.md"
+FIGURES = REPO / "experiments" / "interference"
 
 TABLES = [
     ("lucid", "Lucid (RTX 3090)", "lucid/lucid_pairs.csv"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What carries over to other machines, and from pairs to groups. Writes three tables into docs/models.md, between
+"""What carries over to other machines, and from pairs to groups. Writes three tables into experiments/interference/accuracy.md, between
 `<!-- begin transfer -->`, `<!-- begin new-machine -->` and `<!-- begin groups -->` and their ends.
 
     python3 experiments/interference/campaigns.py --data DIR [--corun build/release/corun] [--check]
@@ -30,7 +30,7 @@ sys.path.insert(0, str(REPO / "experiments"))
 import page  # noqa: E402  (found by the path above)
 import program  # noqa: E402
 
-PAGE = REPO / "docs" / "models.md"
+PAGE = REPO / "experiments" / "interference" / "accuracy.md"
 KNOWN = 10
 WITHIN = 1.6448536269514722
 TABLES = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares ways to choose the next measurements on Lucid's table (`corun model eval --measure`) and writes the table
-into docs/models.md, between `<!-- begin measurements -->` and `<!-- end measurements -->`, the numbers to
-docs/models/measurements.csv and the figure to docs/models/measurements.svg.
+into experiments/interference/accuracy.md, between `<!-- begin measurements -->` and `<!-- end measurements -->`, the numbers to
+experiments/interference/measurements.csv and the figure to experiments/interference/measurements.svg.
 
     python3 experiments/interference/measurements.py --data DIR [--corun build/release/corun] [--check]
 
@@ -21,8 +21,8 @@ sys.path.insert(0, str(REPO / "experiments"))
 import page  # noqa: E402  (found by the path above)
 import program  # noqa: E402
 
-PAGE = REPO / "docs" / "models.md"
-FIGURES = REPO / "docs" / "models"
+PAGE = REPO / "experiments" / "interference" / "accuracy.md"
+FIGURES = REPO / "experiments" / "interference"
 QUEUES = 40
 POINTS = "0,5,10,20,40"
 NAMES = {"suggest": "`model suggest`", "random": "random", "sd": "largest sd"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Chooses the constants of the default model on all public tables but one and judges them on that one, for each table.
-Writes a table into docs/models.md, between `<!-- begin selection -->` and `<!-- end selection -->`.
+Writes a table into experiments/interference/accuracy.md, between `<!-- begin selection -->` and `<!-- end selection -->`.
 
     python3 experiments/interference/selection.py --data DIR [--corun build/release/corun] [--check]
 
@@ -35,7 +35,7 @@ import page  # noqa: E402  (found by the path above)
 import program  # noqa: E402
 from campaigns import write  # noqa: E402
 
-PAGE = REPO / "docs" / "models.md"
+PAGE = REPO / "experiments" / "interference" / "accuracy.md"
 TABLES = [  # name, path, column of families
     ("Lucid", "lucid/lucid_pairs.csv", "model"),
     ("Gavel P100", "gavel/gavel_p100_pairs.csv", "family"),

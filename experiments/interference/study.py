@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the experiments of this folder and writes their results into docs/interference-study.md.
+"""Runs the experiments of this folder and writes their results into experiments/interference/README.md.
 
     /usr/bin/python3 experiments/interference/study.py [--data DIR]  runs all: an hour on two cores
     /usr/bin/python3 experiments/interference/study.py --page        page and figures of kept results
     /usr/bin/python3 experiments/interference/study.py --check       exit 1 if page, figures or the
                                                                 first replications differ from the program's
 
-Results of each replication are kept in docs/interference-study/*.csv. The figures and the tables, between
+Results of each replication are kept in experiments/interference/*.csv. The figures and the tables, between
 `<!-- begin NAME -->` and `<!-- end NAME -->`, are made from them. `--only MODEL` and `--queue QUEUE` run the
 cells of one belief or queue and keep the rest. Needs the public data sets and python3-h5py. The same binary
 gives the same bytes.
@@ -26,8 +26,8 @@ sys.path.insert(0, str(HERE.parent))
 from page import REPO, markdown, num, with_table  # noqa: E402
 from program import finished, side_by_side  # noqa: E402
 
-PAGE = REPO / "docs" / "interference-study.md"
-KEPT = REPO / "docs" / "interference-study"
+PAGE = HERE / "README.md"
+KEPT = HERE
 
 TABLES = {  # name -> file, GPU type
     "Lucid RTX 3090": ("lucid/lucid_pairs.csv", "RTX-3090"),
@@ -418,9 +418,9 @@ def check(corun, rows):
     for row in run_value(corun, check=True):
         old = known.get(tuple(row[:4]))
         if old is None:
-            stale.append(f"docs/interference-study/value.csv has no {row[:4]}")
+            stale.append(f"experiments/interference/value.csv has no {row[:4]}")
         elif any(abs(float(a) - float(b)) > 2e-6 for a, b in zip(old, row[4:])):
-            stale.append(f"docs/interference-study/value.csv has {old} for {row[:4]}, the program gives {row[4:]}")
+            stale.append(f"experiments/interference/value.csv has {old} for {row[:4]}, the program gives {row[4:]}")
     return stale
 
 

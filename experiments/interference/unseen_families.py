@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the default model is worth to a scheduler that meets families of jobs that it has never seen. Writes a table into
-docs/models.md, between `<!-- begin unseen-families -->` and `<!-- end unseen-families -->`.
+experiments/interference/accuracy.md, between `<!-- begin unseen-families -->` and `<!-- end unseen-families -->`.
 
     python3 experiments/interference/unseen_families.py --data DIR [--corun build/release/corun] [--check]
 
@@ -34,7 +34,7 @@ import page  # noqa: E402  (found by the path above)
 import program  # noqa: E402
 from campaigns import is_measured, read, write  # noqa: E402
 
-PAGE = REPO / "docs" / "models.md"
+PAGE = REPO / "experiments" / "interference" / "accuracy.md"
 STUDY = REPO / "experiments" / "interference" / "value.yaml"
 TABLES = [  # name, path, column of families, GPU type
     ("Lucid", "lucid/lucid_pairs.csv", "model", "RTX-3090"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how often the 95 % intervals of this folder's experiments hold the true mean, for docs/intervals.md.
+"""Measures how often the 95 % intervals of this folder's experiments hold the true mean, for experiments/intervals/README.md.
 
     experiments/intervals/study.py            runs `corun replay --coverage` on each and writes the page
     experiments/intervals/study.py --check    exit 1 if the tables of the experiments differ
@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE.parent))
 from program import COVERAGE, run, side_by_side  # noqa: E402
 
 REPO = HERE.parents[1]
-PAGE = REPO / "docs" / "intervals.md"
+PAGE = HERE / "README.md"
 SIZES = ("3", "5", "10", "30")
 
 
@@ -143,7 +143,7 @@ def main():
         head, rest = new.split(begin)
         new = f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}"
     if options.check:
-        sys.exit(new != page and "docs/intervals.md differs: run experiments/intervals/study.py")
+        sys.exit(new != page and "experiments/intervals/README.md differs: run experiments/intervals/study.py")
     PAGE.write_text(new, encoding="utf-8")
     print(f"wrote {PAGE.relative_to(REPO)}")
 

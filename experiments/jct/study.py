@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the experiments on mean JCT and writes their tables into docs/jct-study.md.
+"""Runs the experiments on mean JCT and writes their tables into experiments/jct/README.md.
 
     python3 experiments/jct/study.py [--data DIR] [--only TABLE ...] [--check]
 
@@ -25,8 +25,8 @@ from page import markdown, num, with_table, write_or_check  # noqa: E402
 from program import run  # noqa: E402
 
 REPO = HERE.parents[1]
-PAGE = REPO / "docs" / "jct-study.md"
-FIGURE = REPO / "docs" / "jct-study" / "completion-times.svg"
+PAGE = HERE / "README.md"
+FIGURE = HERE / "completion-times.svg"
 TRACE = "peers/lucid/philly4_d100_all.csv"
 WINDOW_HOURS = 2
 WORLDS = {"listed pairs": (), "unlisted pairs by `factors`": ("world.model=measured", "world.fallback=factors")}

@@ -16,7 +16,7 @@ from jct.resample import mean_ratio
 from page import FAINT, GREY, INK, REPO, Svg, markdown, num
 from program import run
 
-TABLE = REPO / "docs" / "jct-study" / "workloads.csv"
+TABLE = HERE / "workloads.csv"
 FIGURE = TABLE.with_suffix(".svg")
 WINDOWS = 48
 ENOUGH_JOBS = 1000  # a draw ends with the window that reaches so many

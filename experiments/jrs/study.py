@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the experiments of this folder and writes their results into docs/jrs-study.md.
+"""Runs the experiments of this folder and writes their results into experiments/jrs/README.md.
 
     python3 experiments/jrs/study.py [--corun build/release/corun]   writes tables and figures
     python3 experiments/jrs/study.py --check                         exit 1 if they are not up to date
 
 Tables go between `<!-- begin NAME -->` and `<!-- end NAME -->`; the prose around them is written by
-hand. Figures go to docs/jrs-study/. Needs only Python 3. The same binary gives the same bytes.
+hand. Figures go to experiments/jrs/. Needs only Python 3. The same binary gives the same bytes.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from page import (BLUE, FAINT, GREEN, GREY, INK, ORANGE, PALETTE, PURPLE, REPO, 
                   ticks, with_table, write_or_check)
 from program import run, side_by_side  # noqa: E402
 
-PAGE = REPO / "docs" / "jrs-study.md"
-FIGURES = REPO / "docs" / "jrs-study"
+PAGE = HERE / "README.md"
+FIGURES = HERE
 
 WORLDS = ["measured", "measured+cluster-mean", "contention", "cluster-mean"]
 QUEUE_WORLDS = ["measured", "contention", "cluster-mean"]

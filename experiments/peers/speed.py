@@ -6,7 +6,7 @@ usage: speed.py [--corun PROGRAM] [--data DIR] [--update]
 Peers' user CPU seconds are those of the data directory's PEERS.md, measured on another day on a machine of
 the same kind. corun's are measured now, in user and system seconds of the whole process, including trace
 reading. If the peer needs less than 30 s, the time of one replay within the process is given as well: that of
-101 replications less that of one, over 100. --update rewrites the table in docs/performance.md.
+101 replications less that of one, over 100. --update rewrites the table in experiments/peers/README.md.
 """
 import argparse
 import os
@@ -18,7 +18,7 @@ import sys
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/performance.md"
+PAGE = ROOT / "experiments/peers/README.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
 LIMIT_S = 3600  # of one run
 LONG_S = 30  # from this on only the whole process is compared

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Constants of `physics` chosen on all tables but one and scored on that one: a table of docs/predictors.md.
+"""Constants of `physics` chosen on all tables but one and scored on that one: a table of experiments/predictors/README.md.
 
 usage: constants.py --corun CORUN --data DIR [--out DIR] [--threads N]
 
 Settings are drawn at random, without regard to any result. For each table, the setting is taken that errs least on the
 other tables (mean logarithm of the error, unseen families and architectures), and scored on the table itself. The shipped
-setting is shown beside it but cannot be taken: it was settled by hand while all tables could be seen. Writes DIR/constants.csv and DIR/constants_searched.csv (docs/predictors; every error), and
-the table of docs/predictors.md. With --only, the rows of the other searches stay. Takes an hour on two cores.
+setting is shown beside it but cannot be taken: it was settled by hand while all tables could be seen. Writes DIR/constants.csv and DIR/constants_searched.csv (experiments/predictors; every error), and
+the table of experiments/predictors/README.md. With --only, the rows of the other searches stay. Takes an hour on two cores.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import page  # noqa: E402  (found by the path above)
 
-PAGE = page.REPO / "docs" / "predictors.md"
+PAGE = page.REPO / "experiments" / "predictors" / "README.md"
 
 # Values to draw from. The shipped ones are among them.
 RESIDUAL = {"depth": [3, 4, 5, 7], "learning_rate": [0.02, 0.04, 0.08], "rows": [0.3, 0.5, 0.8],
@@ -294,7 +294,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corun", required=True)
     parser.add_argument("--data", required=True, type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parents[2] / "docs/predictors")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parents[2] / "experiments/predictors")
     parser.add_argument("--only", choices=["residual", "time", "probes", "limits"])
     parser.add_argument("--threads", default=2, type=int)
     options = parser.parse_args()

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Accuracy of the predictors on public measured jobs: the tables of docs/predictors.md.
+"""Accuracy of the predictors on public measured jobs: the tables of experiments/predictors/README.md.
 
 usage: study.py --corun CORUN --data DIR [--out DIR] [--only NAME] [--threads N]
 
 Runs `corun predictor eval` on every table and split and writes what it prints, as CSV, to DIR/NAME.csv
-(docs/predictors). `batches` is an experiment of its own: the largest batch that fits on 24 GB. Takes half an hour on
+(experiments/predictors). `batches` is an experiment of its own: the largest batch that fits on 24 GB. Takes half an hour on
 two cores.
 """
 import argparse
@@ -386,7 +386,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--corun", required=True)
     parser.add_argument("--data", required=True, type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parents[2] / "docs/predictors")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).parents[2] / "experiments/predictors")
     parser.add_argument("--only")
     parser.add_argument("--threads", default="2")
     options = parser.parse_args()

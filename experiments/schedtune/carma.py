@@ -3,7 +3,7 @@
 
     experiments/schedtune/carma.py --data DIR     seconds; DIR holds jobs/carma
 
-Writes docs/schedtune/carma.csv and its table of docs/reproductions.md. Time and memory of the jobs are measured
+Writes experiments/schedtune/carma.csv and its table of experiments/schedtune/README.md. Time and memory of the jobs are measured
 (carma_jobs.csv); utilisation is predicted by corun's formulas where the model is in its zoo, else not known. A task's name
 says its job: vgg, vgg2 and vgg3 are VGG at batch 32, 64 and 128; NAME_20e_1 is 20 epochs, of which the table has one, at
 batch 32. Tasks of jobs that the table does not have are left out, and counted.
@@ -23,8 +23,8 @@ sys.path.insert(0, str(HERE.parent))
 from page import REPO, markdown, with_table  # noqa: E402
 from program import run  # noqa: E402
 
-PAGE = REPO / "docs" / "reproductions.md"
-KEPT = REPO / "docs" / "schedtune" / "carma.csv"
+PAGE = HERE / "README.md"
+KEPT = HERE / "carma.csv"
 BATCHES = {"": 32, "2": 64, "3": 128, "1": 32}
 NAMES = {"resnet": "resnet50", "BERT_base": "BERT_base_on_wiki", "BERT_large": "BERT_large_on_wiki",
          "gpt2_large": "gpt2_large_on_wiki", "dlrm": "dlrm_dlrm_s_pytorch"}

@@ -3,7 +3,7 @@
 
     experiments/schedtune/measured.py --data DIR     seconds; DIR holds jobs/miso and jobs/sia
 
-Writes docs/schedtune/{slices,sia}.csv and their tables of docs/reproductions.md. MISO's times and memory are measured on
+Writes experiments/schedtune/{slices,sia}.csv and their tables of experiments/schedtune/README.md. MISO's times and memory are measured on
 each slice. Sia's times of a step by batch size and type are measured; memory is INFERRED: its table has the largest batch
 size that fits each type, so a sample needs at most memory / batch size, of all types the least. The limits of its V100 are
 three times those of the T4, so it is taken as the one of 32 GB. Utilisation of Sia's jobs is predicted by corun's formulas
@@ -26,8 +26,8 @@ from program import run  # noqa: E402
 TYPES = {"dgx": ("A100-40GB", 40960), "v100": ("V100-32GB", 32768), "t4": ("T4", 15360), "rtx": ("RTX-2080Ti", 11264)}
 ZOO = {"imagenet": ["resnet50"], "cifar10": ["resnet18", "--pixels", "32"], "bert": ["bert_base", "--tokens", "384"]}
 CONTEXT_MIB = 600
-PAGE = REPO / "docs" / "reproductions.md"
-KEPT = REPO / "docs" / "schedtune"
+PAGE = HERE / "README.md"
+KEPT = HERE
 FIGURES = {"JCT min": ("jct_s", 1 / 60), "makespan h": ("makespan_s", 1 / 3600), "ISD %": ("isd", 100), "OOM": ("oom", 1),
            "jobs given up": ("failed", 1)}
 

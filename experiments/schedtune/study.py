@@ -4,7 +4,7 @@
     experiments/schedtune/study.py            three minutes on two cores
     experiments/schedtune/study.py --check    exit 1 if the first setting, page or figure differ from what is kept
 
-Writes docs/schedtune/*.csv, and from these a figure and the tables of docs/reproductions.md. The jobs are GENERATED: no measurement of the paper's is public. Models, batch sizes and
+Writes experiments/schedtune/*.csv, and from these a figure and the tables of experiments/schedtune/README.md. The jobs are GENERATED: no measurement of the paper's is public. Models, batch sizes and
 the numbers of jobs are the paper's; times and memory are predictions of corun's built-in formulas, calibrated on the
 numbers that sections I and III print, and on nothing else (CALIBRATION). What the paper does not print is in CHOSEN,
 and swept. All of it was fixed before the first comparison.
@@ -25,8 +25,8 @@ sys.path.insert(0, str(HERE.parent))
 from page import BLUE, FAINT, GREY, ORANGE, REPO, Svg, markdown, num, scale, with_table, write_or_check  # noqa: E402
 from program import run, side_by_side  # noqa: E402
 
-PAGE = REPO / "docs" / "reproductions.md"
-KEPT = REPO / "docs" / "schedtune"
+PAGE = HERE / "README.md"
+KEPT = HERE
 TYPES = ["RTX-2070-Super", "RTX-3070", "RTX-3090"]      # of the cluster; sections III and V-C have two more
 FASTEST, SLOWEST = "RTX-3090", "K80"
 CAPACITY_MIB = {SLOWEST: 11441, "RTX-2070-Super": 7982, "RTX-3070": 7973, "V100-16GB": 16160, "RTX-3090": 24268}

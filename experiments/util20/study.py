@@ -4,7 +4,7 @@
     experiments/util20/study.py            five runs as in the paper, then 500; seconds on two cores
     experiments/util20/study.py --check    exit 1 if five runs, page or figure differ from what is kept
 
-Writes docs/util20/*.csv, and from these a figure and the tables of docs/reproductions.md. With the public data sets
+Writes experiments/util20/*.csv, and from these a figure and the tables of experiments/util20/README.md. With the public data sets
 (--data) figure 5a is of measured pairs, too. The jobs are generated, no measurement of the paper's is public: architectures, batch
 sizes and the range of run times are the paper's (Table 1 and section 6); utilisation, memory and co-run costs are
 corun's predictions and its contention model. All constants below were fixed before the first comparison.
@@ -28,8 +28,8 @@ sys.path.insert(0, str(HERE.parent))
 from page import BLUE, FAINT, GREY, INK, ORANGE, REPO, Svg, markdown, num, scale, with_table, write_or_check  # noqa: E402
 from program import run, side_by_side  # noqa: E402
 
-PAGE = REPO / "docs" / "reproductions.md"
-KEPT = REPO / "docs" / "util20"
+PAGE = HERE / "README.md"
+KEPT = HERE
 
 # Table 1: models of the zoo, CIFAR-10 images and sentences of 200 words; batch sizes of section 4's caption.
 IMAGE_MODELS = ["mobilenet_v2", "resnet18", "resnet34", "resnet50", "googlenet", "vgg19", "resnext50_32x4d",

@@ -52,7 +52,7 @@
 /// learn() extends the inverse Cholesky factor and the inverse in O(rows^2): a millisecond per co-run at 1000
 /// rows. Parameters, standardisation and factors stay as fitted. A prediction
 /// (models/formulas/gp_formula.hpp) takes O(rows^2) per slowed job, then O(co-runners^2) per pair, where the
-/// co-runners are those of the rows. A fit of 1000 rows takes three seconds (docs/performance.md).
+/// co-runners are those of the rows. A fit of 1000 rows takes three seconds (bench/performance.md).
 ///
 /// Known error: for families of jobs without similar measured jobs, intervals missed 11 to 22 % of the
 /// co-runs of four public tables. The settings were chosen on those tables, so expect slightly worse results

@@ -6,87 +6,87 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
-#include "runner/config/config_yaml.hpp"
-include "runner/experiment/experiment_header.hpp"
 #include "results/results_header.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment_header.hpp"
 #include "support/build_info.hpp"
 #include "support/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
 
-    namespace corun {
+namespace corun {
 
-  namespace {
+namespace {
 
-  Json to_json(const MetricIntervals& intervals, const std::vector<Metric>& metrics) {
-    Json out = Json::object();
-    for (const Metric m : metrics) {
-      out[std::string(metric_info(m).name)] = interval_json(intervals[static_cast<std::size_t>(m)]);
-    }
-    return out;
+Json to_json(const MetricIntervals& intervals, const std::vector<Metric>& metrics) {
+  Json out = Json::object();
+  for (const Metric m : metrics) {
+    out[std::string(metric_info(m).name)] = interval_json(intervals[static_cast<std::size_t>(m)]);
   }
+  return out;
+}
 
-  Json to_json(const Coverage& c) {
-    Json json{{"measured", c.measured}, {"modelled", c.modelled}, {"extrapolated", c.extrapolated}};
-    if (c.solo) {
-      Json& solo = json["solo_times"];
-      for (std::size_t s = 0; s < kSoloSources; ++s) {
-        solo[name_of(static_cast<SoloSource>(s))] = (*c.solo)[s];
-      }
-    }
-    return json;
-  }
-
-  }  // namespace
-
-  Json to_json(const Experiment& experiment, const ReplayResult& result, const ReplayView& view) {
-    const std::vector<Metric> metrics = view.all_metrics();
-    Json out;
-    out["corun"] = version();
-    out["config"] = to_json(experiment.config());
-    out["replications"] = result.replications.size();
-    out["coverage"] = to_json(result.coverage);
-    out["warnings"] = experiment.warnings();
-    if (!experiment.overload().empty()) out["warnings"].push_back(experiment.overload());
-    out["inputs"] = experiment.inputs();
-    const auto& policies = experiment.policies();
-    out["baseline"] = view.baseline ? Json(policies[*view.baseline].label) : Json(nullptr);
-    out["policies"] = Json::array();
-    for (std::size_t p = 0; p < policies.size(); ++p) {
-      Json entry;
-      entry["policy"] = policies[p].entry->name;
-      entry["label"] = policies[p].label;
-      entry["parameters"] = parameters_json(policies[p]);
-      entry["granted_truth"] = policies[p].granted_truth;
-      entry["metrics"] = to_json(result.comparison.policies[p], metrics);
-      entry["coverage"] = to_json(result.coverage_by_policy[p]);
-      entry["versus"] = Json::object();
-      for (std::size_t q = 0; q < policies.size(); ++q) {
-        if (q == p) continue;
-        entry["versus"][policies[q].label] = to_json(result.comparison.versus[p][q], metrics);
-      }
-      out["policies"].push_back(std::move(entry));
-    }
-    return out;
-  }
-
-  void print_csv(std::ostream & out, const Experiment& experiment, const ReplayResult& result,
-                 const ReplayView& view) {
-    const auto& policies = experiment.policies();
-    const auto cells = [](const Interval& i) {
-      const auto cell = [](double x) { return std::isnan(x) ? std::string() : csv_number(x); };
-      return cell(i.mean) + "," + cell(i.lo) + "," + cell(i.hi);
-    };
-    fmt::print(out, "policy,metric,mean,mean_lo,mean_hi,versus,diff,lo,hi\n");
-    for (std::size_t p = 0; p < policies.size(); ++p) {
-      for (const Metric metric : view.all_metrics()) {
-        const auto m = static_cast<std::size_t>(metric);
-        const bool compared = view.baseline && p != *view.baseline;
-        fmt::print(out, "{},{},{},{},{}\n", csv_text(policies[p].label), metric_info(metric).name,
-                   cells(result.comparison.policies[p][m]),
-                   compared ? csv_text(policies[*view.baseline].label) : "",
-                   compared ? cells(result.comparison.versus[p][*view.baseline][m]) : ",,");
-      }
+Json to_json(const Coverage& c) {
+  Json json{{"measured", c.measured}, {"modelled", c.modelled}, {"extrapolated", c.extrapolated}};
+  if (c.solo) {
+    Json& solo = json["solo_times"];
+    for (std::size_t s = 0; s < kSoloSources; ++s) {
+      solo[name_of(static_cast<SoloSource>(s))] = (*c.solo)[s];
     }
   }
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const Experiment& experiment, const ReplayResult& result, const ReplayView& view) {
+  const std::vector<Metric> metrics = view.all_metrics();
+  Json out;
+  out["corun"] = version();
+  out["config"] = to_json(experiment.config());
+  out["replications"] = result.replications.size();
+  out["coverage"] = to_json(result.coverage);
+  out["warnings"] = experiment.warnings();
+  if (!experiment.overload().empty()) out["warnings"].push_back(experiment.overload());
+  out["inputs"] = experiment.inputs();
+  const auto& policies = experiment.policies();
+  out["baseline"] = view.baseline ? Json(policies[*view.baseline].label) : Json(nullptr);
+  out["policies"] = Json::array();
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    Json entry;
+    entry["policy"] = policies[p].entry->name;
+    entry["label"] = policies[p].label;
+    entry["parameters"] = parameters_json(policies[p]);
+    entry["granted_truth"] = policies[p].granted_truth;
+    entry["metrics"] = to_json(result.comparison.policies[p], metrics);
+    entry["coverage"] = to_json(result.coverage_by_policy[p]);
+    entry["versus"] = Json::object();
+    for (std::size_t q = 0; q < policies.size(); ++q) {
+      if (q == p) continue;
+      entry["versus"][policies[q].label] = to_json(result.comparison.versus[p][q], metrics);
+    }
+    out["policies"].push_back(std::move(entry));
+  }
+  return out;
+}
+
+void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
+               const ReplayView& view) {
+  const auto& policies = experiment.policies();
+  const auto cells = [](const Interval& i) {
+    const auto cell = [](double x) { return std::isnan(x) ? std::string() : csv_number(x); };
+    return cell(i.mean) + "," + cell(i.lo) + "," + cell(i.hi);
+  };
+  fmt::print(out, "policy,metric,mean,mean_lo,mean_hi,versus,diff,lo,hi\n");
+  for (std::size_t p = 0; p < policies.size(); ++p) {
+    for (const Metric metric : view.all_metrics()) {
+      const auto m = static_cast<std::size_t>(metric);
+      const bool compared = view.baseline && p != *view.baseline;
+      fmt::print(out, "{},{},{},{},{}\n", csv_text(policies[p].label), metric_info(metric).name,
+                 cells(result.comparison.policies[p][m]),
+                 compared ? csv_text(policies[*view.baseline].label) : "",
+                 compared ? cells(result.comparison.versus[p][*view.baseline][m]) : ",,");
+    }
+  }
+}
 
 }  // namespace corun

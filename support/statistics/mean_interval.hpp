@@ -9,7 +9,7 @@
 
 /// Confidence intervals of means over replications (DESIGN section 3): Student's t, mean -+ t s / sqrt(n).
 ///
-/// docs/intervals.md has the coverage. A bootstrap of percentiles is too narrow for few replications, and a
+/// experiments/intervals/README.md has the coverage. A bootstrap of percentiles is too narrow for few replications, and a
 /// bootstrap of t too wide for three. Intervals and p-values come from the same t, so they never contradict.
 namespace corun {
 

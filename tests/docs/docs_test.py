@@ -12,8 +12,8 @@ public data sets (NEEDS_DATA; the folder is CORUN_DATA) are skipped and named. S
 a GPU for minutes (NEEDS_GPU); tests/live/ runs them on a fake box.
 A command is any other line that begins with four spaces and `corun `, with its continuation lines after a
 backslash. It runs in a folder of its own with the program on the PATH and links to examples/ and
-experiments/, and must exit with 0; a long one runs with less work (cheaper()). Exit code 1 if a block differs, a page
-has no block, or a command fails.
+experiments/, and must exit with 0; a long one runs with less work (cheaper()). Exit code 1 if a block differs, there
+is no block, or a command fails.
 
 Each command runs once, however often the pages have it; those that a study's --check runs, by that alone
 (experiments/program.py names them). As many run at a time as there are cores.
@@ -34,7 +34,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "experiments"))
 from program import CHECKED_BY_STUDIES, side_by_side  # noqa: E402
 
-PAGES = ["README.md", "docs/models.md", "docs/knowledge.md"]  # have blocks of output
+PAGES = sorted({path.relative_to(ROOT).as_posix() for pattern in
+                ("README.md", "docs/*.md", "bench/*.md", "*/README.md", "experiments/*/*.md") for path in ROOT.glob(pattern)})
 BLOCK = re.compile(r"(<!-- output of: corun (.*?) -->\n)\n?((?:(?:    .*)?\n)*?)(?=\S|\Z)")
 FIGURE = re.compile(r"<!-- figure of: corun (.*?) -->\n!\[[^\]]*\]\((.*?)\)")
 NUMBERS = re.compile(r"<!-- numbers of: corun (.*?) -->\n\n?((?:.+\n)+)")
@@ -168,12 +169,11 @@ def check_figures(results, update):
 
 
 def check_blocks(results, update):
-    """Number of pages whose blocks differ from the program's output or that have none."""
-    wrong = 0
+    """Number of pages whose blocks differ from the program's output; 1 if there is no block at all."""
+    wrong = checked = 0
     for page in PAGES:
         path = ROOT / page
         text = path.read_text()
-        checked = 0
 
         def renewed(match):
             nonlocal checked
@@ -184,9 +184,6 @@ def check_blocks(results, update):
             return match[1] + "\n" + "\n".join(lines) + "\n\n"
 
         new = BLOCK.sub(renewed, text)
-        if checked == 0:
-            print(f"{page}: no output to check")
-            wrong += 1
         if new == text:
             continue
         if update:
@@ -196,6 +193,9 @@ def check_blocks(results, update):
             wrong += 1
             print(f"{page} is not what the program prints; renew it with {sys.argv[0]} CORUN --update")
             sys.stdout.writelines(difflib.unified_diff(text.splitlines(True), new.splitlines(True), "page", "program"))
+    if checked == 0:
+        print("no page has output to check")
+        wrong += 1
     return wrong
 
 
@@ -218,7 +218,7 @@ def check_numbers(results):
 
 def commands():
     """PAGE:LINE and text of every command, without blocks of output."""
-    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md"))]:
+    for page in map(ROOT.joinpath, PAGES):
         # Blank lines replace a block, so that line numbers stay.
         text = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), page.read_text())
         for match in COMMAND.finditer(text):

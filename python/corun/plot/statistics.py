@@ -1,4 +1,4 @@
-"""Student's t, for intervals as in docs/intervals.md."""
+"""Student's t, for intervals as in experiments/intervals/README.md."""
 import math
 
 import numpy

@@ -14,7 +14,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -225,4 +225,4 @@ const std::atomic<bool>& interrupted() {
   return stop_requested;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

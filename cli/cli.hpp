@@ -11,7 +11,7 @@
 #include "support/output_file.hpp"
 
 /// Shared by all sub-commands of `corun`: options, paths of data, exit codes.
-namespace corun {
+namespace corun::inline cli {
 
 /// Exit codes of the program (DESIGN section 6).
 enum ExitCode : int {
@@ -107,4 +107,4 @@ int live_command(const std::vector<std::string>& arguments);
 int data_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);
 
-}  // namespace corun
+}  // namespace corun::inline cli

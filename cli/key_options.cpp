@@ -16,7 +16,7 @@
 #include "support/output_file.hpp"
 #include "traces/job_csv.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::vector<KeyOverride> key_overrides(const po::variables_map& values,
   return overrides;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -10,7 +10,7 @@
 #include "traces/csv_reader.hpp"
 
 /// Options of `corun replay` that stand for keys of the configuration.
-namespace corun {
+namespace corun::inline cli {
 
 /// Adds --columns, --policies, --gpus, --cluster and --replications.
 void add_key_options(CommandLine& command);
@@ -25,4 +25,4 @@ std::vector<RenamedColumn> columns_option(const boost::program_options::variable
 std::vector<KeyOverride> key_overrides(const boost::program_options::variables_map& values,
                                        const std::vector<std::string>& set);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -25,7 +25,7 @@
 #include "traces/gpu_catalog.hpp"
 
 /// `corun list`: lists policies, models, traces, knowledge bases, experiments and keys.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -290,4 +290,4 @@ int list_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -7,7 +7,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace po = boost::program_options;
 
@@ -46,4 +46,4 @@ std::vector<std::string> split_text(const std::string& text, char separator) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

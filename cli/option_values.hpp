@@ -9,7 +9,7 @@
 #include <boost/program_options.hpp>
 
 /// Values of options that several commands share. All throw InputError that begins with the flag.
-namespace corun {
+namespace corun::inline cli {
 
 /// The value, which must be one of the known names; the error lists them and suggests the nearest.
 std::string choice_option(const boost::program_options::variables_map& values,
@@ -24,4 +24,4 @@ double number_option(const boost::program_options::variables_map& values, const 
 /// The parts between separators: one more than there are separators.
 std::vector<std::string> split_text(const std::string& text, char separator);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -31,7 +31,7 @@
 #include "traces/input_file.hpp"
 
 /// `corun predict`: what a model needs on GPU types before it has run.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -393,4 +393,4 @@ int predict_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -24,7 +24,7 @@
 #include "support/json.hpp"
 
 /// `corun recommend`: plans a queue with the policy code that `replay` runs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -290,4 +290,4 @@ int recommend_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

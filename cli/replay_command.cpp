@@ -30,7 +30,7 @@
 #include "support/progress.hpp"
 
 /// `corun replay`: compares policies on a workload.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -349,4 +349,4 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

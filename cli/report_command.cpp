@@ -11,7 +11,7 @@
 #include "support/output_file.hpp"
 
 /// `corun report`: results as one HTML page.
-namespace corun {
+namespace corun::inline cli {
 
 int report_command(const std::vector<std::string>& arguments) {
   CommandLine command;
@@ -52,4 +52,4 @@ int report_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

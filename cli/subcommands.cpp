@@ -10,7 +10,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -46,4 +46,4 @@ int run_subcommand(const SubcommandGroup& group, std::span<const Subcommand> all
                                               did_you_mean(name, known)));
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

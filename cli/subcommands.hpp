@@ -6,7 +6,7 @@
 #include <vector>
 
 /// Commands with subcommands: `corun kb build`, `corun trace info`.
-namespace corun {
+namespace corun::inline cli {
 
 struct Subcommand {
   std::string_view name;
@@ -28,4 +28,4 @@ struct SubcommandGroup {
 int run_subcommand(const SubcommandGroup& group, std::span<const Subcommand> all,
                    const std::vector<std::string>& arguments);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -28,7 +28,7 @@
 #include "support/statistics/metric_choice.hpp"
 
 /// `corun sweep`: runs many configurations and answers questions about the results.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -364,4 +364,4 @@ int sweep_command(const std::vector<std::string>& arguments) {
   return run(request, *request.given("CONFIG"));
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

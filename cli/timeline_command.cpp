@@ -18,7 +18,7 @@
 #include "support/output_file.hpp"
 
 /// `corun timeline`: writes a run as a Chrome trace, which Perfetto opens.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -142,4 +142,4 @@ int timeline_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

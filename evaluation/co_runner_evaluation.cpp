@@ -12,7 +12,7 @@
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -148,4 +148,4 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

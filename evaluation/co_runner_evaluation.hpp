@@ -11,7 +11,7 @@
 
 /// Evaluates models of pairs on larger groups: measured groups of three jobs or more are predicted
 /// from measured pairs alone.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// A rule that combines the excesses of pairs into the excess of a job beside several co-runners.
 struct GroupRule {
@@ -50,4 +50,4 @@ std::vector<double> group_times(
     std::span<const double> solo_s,
     const std::function<void(std::span<const std::size_t>, std::span<double>)>& speeds);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -143,4 +143,4 @@ MatchingSurvey survey_matchings(const PairGraph& graph) {
   return {};
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -5,7 +5,7 @@
 
 /// Statistics over all matchings of a small graph: what the best, the average and a predictor's choice cost.
 /// Costs have any one unit; model_evaluation gives summed ISD (fractions).
-namespace corun {
+namespace corun::inline evaluation {
 
 /// A graph with a true cost and several predicted costs per edge.
 struct PairGraph {
@@ -32,4 +32,4 @@ struct MatchingSurvey {
 /// feasible if the graph has few edges.
 MatchingSurvey survey_matchings(const PairGraph& graph);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

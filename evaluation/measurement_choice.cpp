@@ -11,7 +11,7 @@
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -504,4 +504,4 @@ std::vector<std::int32_t> cheapest_pairing(const MeasurementProblem& problem,
   return co_runner;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -43,7 +43,7 @@
 /// estimate.
 ///
 /// Known error: costs are not normal but skewed; exchanges of more pairs at once do not count.
-namespace corun {
+namespace corun::inline evaluation {
 
 struct MeasurementProblem {
   /// Two kinds of jobs that may share a GPU.
@@ -94,4 +94,4 @@ MeasurementPlan choose_measurements(const MeasurementProblem& problem, std::size
 std::vector<std::int32_t> cheapest_pairing(const MeasurementProblem& problem,
                                            const std::vector<double>& cost);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

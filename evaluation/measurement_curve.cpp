@@ -24,7 +24,7 @@
 #include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -398,4 +398,4 @@ std::string measurement_curve_figure(const MeasurementCurve& curve, std::uint64_
   return svg_line_chart(chart);
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -21,7 +21,7 @@
 /// Regret: as in pair_evaluation.hpp, of the mean ISD of the queue; 0 is the optimum, 1 equals random. Error: mean
 /// absolute error of ISD over both directions of the queue's pairs that were not known at the start; it is 0 for a
 /// pair measured since.
-namespace corun {
+namespace corun::inline evaluation {
 
 struct MeasurementCurvePoint {
   std::string_view rule;  ///< suggest, random or sd
@@ -69,4 +69,4 @@ std::string measurement_curve_json(const MeasurementCurve& curve);
 /// Regret and error over the number of measured pairs, as SVG.
 std::string measurement_curve_figure(const MeasurementCurve& curve, std::uint64_t seed);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -9,7 +9,7 @@
 #include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::string suggested_csv(const SuggestedMeasurements& s) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -9,7 +9,7 @@
 #include "evaluation/measurement_choice.hpp"
 
 /// The plan of `corun model suggest` as text. Fractions in JSON and CSV, percentage points in the table.
-namespace corun {
+namespace corun::inline evaluation {
 
 struct SuggestedMeasurements {
   std::string model;               ///< the file
@@ -26,4 +26,4 @@ nlohmann::ordered_json suggested_json(const SuggestedMeasurements& suggested);
 /// The list that `corun live corun --pairs FILE` reads: rank,job_a,job_b,isd,sd,in_best,regret_before,regret_after.
 std::string suggested_csv(const SuggestedMeasurements& suggested);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -26,7 +26,7 @@
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/lucid_pairs.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 namespace {
 
 using Isd = std::array<double, 2>;  ///< of both members, as fractions
@@ -612,4 +612,4 @@ ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues, 
   return evaluation;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -33,7 +33,7 @@
 /// 0 is the true optimum, 1 equals random pairing. Cost is the sum of both ISDs over the pairs.
 /// Nothing is sampled within a graph: optimum, mean over all matchings and the choice (the mean
 /// over equally cheap ones) are exact.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// Measured pairs and their sessions.
 struct EvaluationData {
@@ -144,4 +144,4 @@ struct JudgedModels {
 ModelEvaluation evaluate_models(const EvaluationData& data, std::size_t queues, std::uint64_t seed,
                                 const JudgedModels& judged = {});
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

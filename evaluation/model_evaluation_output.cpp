@@ -13,7 +13,7 @@
 #include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -256,4 +256,4 @@ std::string model_evaluation_csv(const ModelEvaluation& evaluation,
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -11,7 +11,7 @@
 
 /// Output of `corun model eval` for predictions of unknown jobs. `seed` is that of the random
 /// queues.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// Tables of errors, regret, groups of three or more jobs, and claims; ISD in percentage points.
 std::string model_evaluation_table(const ModelEvaluation& evaluation,
@@ -25,4 +25,4 @@ nlohmann::ordered_json model_evaluation_json(const ModelEvaluation& evaluation,
 std::string model_evaluation_csv(const ModelEvaluation& evaluation,
                                  const std::vector<GroupScore>& groups);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

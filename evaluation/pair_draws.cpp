@@ -9,7 +9,7 @@
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -110,4 +110,4 @@ void draw_pairs(const InterferenceModel& model, std::span<const PairJob> jobs,
   });
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

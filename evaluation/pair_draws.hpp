@@ -22,7 +22,7 @@
 /// only.
 ///
 /// A pair that was measured n times has t ~ Normal(mean of its t, noise / n) in place of the model's.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// One measurement of one of the pairs.
 struct MeasuredPair {
@@ -43,4 +43,4 @@ void draw_pairs(const InterferenceModel& model, std::span<const PairJob> jobs,
                 std::span<const MeasuredPair> measured, const PairDrawOptions& options,
                 MeasurementProblem& problem);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

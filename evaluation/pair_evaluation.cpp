@@ -26,7 +26,7 @@
 #include "traces/gpu_catalog.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -569,4 +569,4 @@ PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored) {
   return table;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -22,7 +22,7 @@
 /// minimum-cost matching on out-of-fold predictions; the excess cost over the true optimum is
 /// divided by that of random pairing. 0 is the optimum, 1 equals random. The cost of a pair is the
 /// mean of both ISDs; unmeasured pairs are excluded.
-namespace corun {
+namespace corun::inline evaluation {
 
 enum class PairSplit : std::uint8_t {
   kPairs,   ///< random pairs in five folds; both directions of a pair in one fold
@@ -110,4 +110,4 @@ enum class PapersScored : std::uint8_t {
 /// cluster's centre replaces an unpublished profile.
 PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored = PapersScored::kAll);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -12,7 +12,7 @@
 #include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -166,4 +166,4 @@ std::string pair_evaluation_figure(const std::vector<PairEvaluation>& all, PairF
   return svg_line_chart(chart);
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -9,7 +9,7 @@
 #include "evaluation/pair_evaluation.hpp"
 
 /// Output of `corun model eval --split`: models cross-validated over tables of pairs.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// One table per evaluation, in %.
 std::string pair_evaluation_table(const std::vector<PairEvaluation>& all);
@@ -29,4 +29,4 @@ enum class PairFigure : std::uint8_t {
 std::string pair_evaluation_figure(const std::vector<PairEvaluation>& all, PairFigure figure,
                                    std::uint64_t seed);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -18,7 +18,7 @@
 #include "models/interference/contention.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -187,4 +187,4 @@ std::vector<std::array<double, 2>> predict_groups(
   return predictions;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

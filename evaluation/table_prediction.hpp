@@ -12,7 +12,7 @@
 #include "traces/tables/pair_table.hpp"
 
 /// Predicts a table of pairs or groups by a model that may have been fitted to tables of other forms.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// The jobs of a table with the features of a model, found by name and scale. Features that the model does not have
 /// are left out; NaN stands for those that the table does not have.
@@ -52,4 +52,4 @@ std::vector<std::array<double, 4>> predict_table(
 std::vector<std::array<double, 2>> predict_groups(
     const std::shared_ptr<const InterferenceModel>& model, const GroupTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -11,7 +11,7 @@
 #include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 AssignmentTable assign_profiles(const Clusters& clusters, const ProfileTable& table) {
   AssignmentTable out;
@@ -104,4 +104,4 @@ nlohmann::ordered_json assignment_json(const AssignmentTable& table) {
   return json;
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -11,7 +11,7 @@
 
 /// The cluster of each profile of a table and its uncertainty by both rules: the summed distances to
 /// all centres and the distance to its own centre, in percentage points or, if scaled, deviations.
-namespace corun {
+namespace corun::inline knowledge {
 
 struct AssignedProfile {
   std::string job;
@@ -32,4 +32,4 @@ std::string assignment_table(const AssignmentTable& table);
 std::string assignment_csv(const AssignmentTable& table);
 nlohmann::ordered_json assignment_json(const AssignmentTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

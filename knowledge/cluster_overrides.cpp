@@ -4,7 +4,7 @@
 
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::vector<ClusterOverride> read_cluster_overrides(std::istream& in, const std:
   return read(csv, clusters);
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

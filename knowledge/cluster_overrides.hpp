@@ -12,7 +12,7 @@
 ///   job,cluster,uncertainty,why
 ///   J8-256,0,124.15,no profile published      both, as JRS Table IV prints them
 ///   J4-869,,234.35,printed for another job     empty: the cluster of the profile
-namespace corun {
+namespace corun::inline knowledge {
 
 struct ClusterOverride {
   std::string job;
@@ -29,4 +29,4 @@ std::vector<ClusterOverride> read_cluster_overrides(const std::string& path, int
 std::vector<ClusterOverride> read_cluster_overrides(std::istream& in, const std::string& name,
                                                     int clusters);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

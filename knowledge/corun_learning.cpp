@@ -14,7 +14,7 @@
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/corun_csv.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::vector<std::string> merge_knowledge(KnowledgeFile& file, const KnowledgeFil
   return notes;
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

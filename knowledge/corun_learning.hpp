@@ -8,7 +8,7 @@
 #include "sim/measurement.hpp"
 
 /// Learning of a knowledge base from tables of measured co-runs and from other knowledge bases.
-namespace corun {
+namespace corun::inline knowledge {
 
 struct CorunTable {
   KnowledgeSource source;  ///< `pairs` is counted by learn_table()
@@ -32,4 +32,4 @@ std::vector<std::string> learn_table(KnowledgeFile& file, const CorunTable& tabl
 std::vector<std::string> merge_knowledge(KnowledgeFile& file, const KnowledgeFile& other,
                                          const std::string& other_name);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline knowledge {
 
 /// A sentence for every output that rests on a model fitted at an effort (models/interference/effort.hpp) below 1;
 /// empty for 1. `model`: what the sentence begins with, such as a name or "the world's model".
@@ -17,4 +17,4 @@ inline std::string told_of_effort(std::string_view model, double effort) {
                    model, effort);
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -7,7 +7,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -57,4 +57,4 @@ KnowledgeFile open_knowledge(const std::string& name_or_path, const std::string&
   return read_knowledge_file(name_or_path);
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

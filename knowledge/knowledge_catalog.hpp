@@ -10,7 +10,7 @@
 #include "traces/paper_workloads.hpp"
 
 /// The knowledge bases that come with corun, by the name in `belief.initial` and `--kb`.
-namespace corun {
+namespace corun::inline knowledge {
 
 struct KnowledgeEntry {
   std::string_view name;
@@ -31,4 +31,4 @@ const KnowledgeEntry* find_knowledge(std::string_view name);
 /// if there is neither; else as read_knowledge_file().
 KnowledgeFile open_knowledge(const std::string& name_or_path, const std::string& place);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

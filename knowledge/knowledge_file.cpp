@@ -23,7 +23,7 @@
 #include "support/yaml_tree.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -518,4 +518,4 @@ void update_knowledge_file(const std::string& path,
   write_file_atomically(checked_output_path(path, place), checked_text(file, place));
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -37,7 +37,7 @@
 ///
 /// Reading back gives the same knowledge base (bit for bit without decay), so learning in several
 /// runs equals learning in one. The file is written whole or not at all.
-namespace corun {
+namespace corun::inline knowledge {
 
 struct KnowledgeSource {
   std::string name;
@@ -83,4 +83,4 @@ void update_knowledge_file(const std::string& path,
                            const std::function<void(KnowledgeFile&)>& change,
                            const std::string& place);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

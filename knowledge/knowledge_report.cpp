@@ -12,7 +12,7 @@
 #include "support/json.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::string knowledge_figure(const KnowledgeBase& kb, const std::string& title) 
   return svg_box_chart(chart);
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -10,7 +10,7 @@
 
 /// Reports of a knowledge base as text, JSON, CSV and figure: the numbers behind PriRecT fig. 5 and
 /// 6 (box plots of ISD and PS by pair of clusters) and JRS fig. 4 (their ranking).
-namespace corun {
+namespace corun::inline knowledge {
 
 /// The observations of one pair of clusters.
 struct ClusterPairKnowledge {
@@ -37,4 +37,4 @@ std::string knowledge_csv(const KnowledgeBase& kb);
 /// Box plots [%] of ISD by ordered and PS by unordered pair of clusters, as SVG.
 std::string knowledge_figure(const KnowledgeBase& kb, const std::string& title);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

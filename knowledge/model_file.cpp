@@ -23,7 +23,7 @@
 #include "support/checksum.hpp"
 #include "support/sealed_file.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -252,4 +252,4 @@ void write_model_file(const std::string& path, const ModelFile& file, const std:
   write_outputs({{place, path, std::move(bytes)}}, existing);
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -35,7 +35,7 @@
 ///
 /// A model that was read predicts the same bits on any machine. The file does not contain the names
 /// of workloads, but a guessed name can be confirmed by its digest.
-namespace corun {
+namespace corun::inline knowledge {
 
 struct ModelFile {
   std::string name;  ///< in the catalogue
@@ -74,4 +74,4 @@ std::string model_bytes(const ModelFile& file);
 void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,
                       Existing existing = Existing::kReplace);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

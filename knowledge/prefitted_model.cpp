@@ -11,7 +11,7 @@
 #include "models/interference/campaign_groups.hpp"
 #include "traces/gpu_catalog.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -88,4 +88,4 @@ const std::vector<SpeedTable::Feature>& features_used(const InterferenceModel& m
   return groups == nullptr ? model.features() : groups->group_of(jobs).features();
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

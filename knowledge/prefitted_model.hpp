@@ -9,7 +9,7 @@
 
 /// The fitted model that comes with corun (models/prefitted), under the name `prefitted`: wherever a file of
 /// `corun model fit` may be named, it may be named. It has seen few machines, so what uses it says which.
-namespace corun {
+namespace corun::inline knowledge {
 
 /// Stands for the file. A file of this name is ./prefitted.
 inline constexpr std::string_view kPrefitted = "prefitted";
@@ -33,4 +33,4 @@ std::string told_of_prefitted(const InterferenceModel& model, std::span<const Pa
 const std::vector<SpeedTable::Feature>& features_used(const InterferenceModel& model,
                                                       std::span<const PairJob> jobs);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

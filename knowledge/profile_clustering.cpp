@@ -11,7 +11,7 @@
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::vector<FeatureVector> read_centres_csv(const std::string& path) {
   return centres;
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -8,7 +8,7 @@
 #include "models/knowledge/clusters.hpp"
 
 /// Clusters of solo profiles by k-means (PriRecT section III-D).
-namespace corun {
+namespace corun::inline knowledge {
 
 struct ClusteringOptions {
   int k = 3;
@@ -45,4 +45,4 @@ std::string clustering_summary(const SampleSet& samples, const ClusteringOptions
 /// unless there are 1 to kMostKnowledgeClusters rows.
 std::vector<FeatureVector> read_centres_csv(const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

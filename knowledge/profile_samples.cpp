@@ -13,7 +13,7 @@
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -132,4 +132,4 @@ std::vector<double> standardised_rows(const std::vector<double>& rows) {
   return Standardiser::of(view).apply(view);
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -9,7 +9,7 @@
 
 /// Profiles to cluster: those of a table with all three features and, optionally, synthetic ones
 /// between them (PriRecT and JRS, section III-C).
-namespace corun {
+namespace corun::inline knowledge {
 
 struct SampleOptions {
   std::string synthetic = "none";  ///< one of synthetic_choices()
@@ -44,4 +44,4 @@ std::vector<double> feature_rows(const SampleSet& samples);
 /// The rows standardised: (value - mean) / standard deviation; a constant feature becomes 0.
 std::vector<double> standardised_rows(const std::vector<double>& rows);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -9,7 +9,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline knowledge {
 
 namespace {
 
@@ -283,4 +283,4 @@ AmplifiedProfiles amplify_profiles(const ProfileTable& table, const AmplifyOptio
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

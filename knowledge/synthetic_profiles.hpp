@@ -14,7 +14,7 @@
 
 /// Tables of profiles with synthetic ones between them (PriRecT and JRS, section III-C): the
 /// authors' 175 samples, and the same method for any table.
-namespace corun {
+namespace corun::inline knowledge {
 
 /// MGUP, MGMAP and MaGTSAMP of a profile, in the order of kAttributeNames.
 inline constexpr std::array<std::optional<double> Profile::*, kProfileAttributes> kAttributes{
@@ -88,4 +88,4 @@ struct AmplifyOptions {
 /// not above 0, and values that overflow.
 AmplifiedProfiles amplify_profiles(const ProfileTable& table, const AmplifyOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline knowledge

@@ -8,7 +8,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 using Json = nlohmann::json;
@@ -75,4 +75,4 @@ std::string json_problem(std::string_view text, JsonLimits limits, Json::input_f
   return check.problem();
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 /// JSON and CBOR of others. The library nests calls as deep as the values are nested, when it reads CBOR
 /// and when it copies, compares or writes values; and a value takes 16 bytes and more, where its text may
 /// be one byte. So deep or large texts would end the program.
-namespace corun {
+namespace corun::inline models {
 
 struct JsonLimits {
   std::size_t depth;   ///< of lists and maps
@@ -30,4 +30,4 @@ std::optional<Json> parse_limited_json(std::string_view text, JsonLimits limits)
   return Json::parse(text);
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corun {
+namespace corun::inline models {
 
 const std::array<double, 2>* ListedPairs::find(WorkloadKey a, WorkloadKey b, bool& turned) const {
   for (const bool other_way : {false, true}) {
@@ -43,4 +43,4 @@ Provenance ListedPairsWorld::speeds(const CoRunners& co_runners, std::optional<s
   return all_listed ? Provenance::kMeasured : Provenance::kModelled;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

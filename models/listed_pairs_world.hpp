@@ -11,7 +11,7 @@
 
 /// A world given by a list of pair speeds; a pair without a row runs at full speed. It has no noise and no
 /// model. It repeats simulators that use such a list (Lucid's). With an empty list, sharing costs nothing.
-namespace corun {
+namespace corun::inline models {
 
 /// Normalised speeds by ordered pair of workloads.
 class ListedPairs {
@@ -45,4 +45,4 @@ class ListedPairsWorld final : public World {
   std::vector<WorkloadKey> workloads_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

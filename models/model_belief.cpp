@@ -9,7 +9,7 @@
 #include "models/formulas/overlap.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -228,4 +228,4 @@ void ModelBelief::learn_probe(const ProbeOutcome& outcome) {
   forget();
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

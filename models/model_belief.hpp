@@ -19,7 +19,7 @@
 /// Learning: a model that learns takes in a co-run at once. Every model is fitted again when the observations
 /// have grown by a half, and by 8 at least, since the last fit: about log(n) fits in a replication of n
 /// co-runs. A model whose rows are not known is never fitted again, because it would forget them.
-namespace corun {
+namespace corun::inline models {
 
 /// The data of a job that the belief may use.
 struct BelievedJob {
@@ -100,4 +100,4 @@ class ModelBelief final : public Belief {
   std::vector<KindPair> asked_before_;                 ///< the pairs asked for before that
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

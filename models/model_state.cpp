@@ -8,7 +8,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun::model_state {
+namespace corun::inline models::model_state {
 
 namespace {
 
@@ -116,4 +116,4 @@ std::string text_of(const Json& node, const char* what) {
   return text;
 }
 
-}  // namespace corun::model_state
+}  // namespace corun::inline models::model_state

@@ -9,7 +9,7 @@
 /// Helpers by which interference models write their state to a tree of values for files and read it. Lists of
 /// numbers are byte strings, little-endian (floats as IEEE 754), so that a loaded model predicts the same
 /// bits on any machine. Readers check everything: std::invalid_argument names the value that is wrong.
-namespace corun::model_state {
+namespace corun::inline models::model_state {
 
 using Json = nlohmann::json;
 
@@ -35,4 +35,4 @@ std::int64_t whole_of(const Json& node, const char* what, std::int64_t least, st
 /// A text of one line.
 std::string text_of(const Json& node, const char* what);
 
-}  // namespace corun::model_state
+}  // namespace corun::inline models::model_state

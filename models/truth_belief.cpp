@@ -2,7 +2,7 @@
 
 #include "models/formulas/overlap.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 TruthBelief::TruthBelief(const World& world, std::vector<Duration> solo, bool noise)
     : world_(world), solo_(std::move(solo)), noise_(noise) {}
@@ -41,4 +41,4 @@ PairBelief TruthBelief::ask(JobId a, JobId b) const {
   return expected;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

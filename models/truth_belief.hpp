@@ -11,7 +11,7 @@
 
 /// A belief that knows the world's expected costs, never its draws, and the solo times of the jobs. The
 /// policy `oracle` reads it; `belief: {model: truth}` grants it to all believing policies. It learns nothing.
-namespace corun {
+namespace corun::inline models {
 
 class TruthBelief final : public Belief {
  public:
@@ -41,4 +41,4 @@ class TruthBelief final : public Belief {
       remembered_;  ///< by pair; truth does not change
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

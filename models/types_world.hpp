@@ -11,7 +11,7 @@
 
 /// The world of a cluster of several GPU types: one world of co-runs per type, and the jobs' speed and memory
 /// by type.
-namespace corun {
+namespace corun::inline models {
 
 class TypesWorld final : public World {
  public:
@@ -40,4 +40,4 @@ class TypesWorld final : public World {
   std::shared_ptr<const JobsOnTypes> on_types_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

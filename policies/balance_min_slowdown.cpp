@@ -3,7 +3,7 @@
 
 /// balance and min-slowdown: JRS "balancing between Ind_SD and Pac_Sav" and "emphasizing Ind_SD". They
 /// differ in the cost of a pair alone (objective_cost()); recommender.hpp has the algorithm.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -40,4 +40,4 @@ PolicyEntry min_slowdown_entry() {
           .traits_with = pairing_traits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -6,7 +6,7 @@
 /// best-fit: the node that would have the least left of its CPU and GPU, each as a share of the largest
 /// node's, in equal parts. A share goes to the GPU with the least left that has room. The BestFit of the
 /// FGD paper's comparison (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -31,4 +31,4 @@ PolicyEntry best_fit_entry() {
       .traits = kPodTraits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -10,7 +10,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 PricedMatching match_components(const std::vector<MatchEdge>& edges, std::size_t n,
                                 std::size_t* components) {
@@ -138,4 +138,4 @@ void CandidateGraph::thin(const PricedMatching& matching, std::size_t each) {
   edges_ = std::move(left);
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -10,7 +10,7 @@
 
 /// The graph of pairs that may be put together, for more jobs than can be matched over all pairs. Jobs are
 /// known by their positions.
-namespace corun {
+namespace corun::inline policies {
 
 /// The cheapest perfect matching over these edges, each connected component of the graph (Boost.Graph)
 /// matched separately. Throws std::logic_error if there is no perfect matching. `components` receives the
@@ -49,4 +49,4 @@ class CandidateGraph {
   bool sorted_ = true;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

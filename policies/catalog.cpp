@@ -1,7 +1,7 @@
 #include "policies/catalog.hpp"
 
 #include <array>
-namespace corun {
+namespace corun::inline policies {
 
 // Each is defined in the policy's own file.
 PolicyEntry fcfs_entry();
@@ -52,4 +52,4 @@ const PolicyEntry* find_policy(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

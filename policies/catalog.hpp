@@ -13,7 +13,7 @@
 
 /// The table of policies: name, one line, parameters, traits, factory. To add a policy, write
 /// policies/<name>.cpp with one `PolicyEntry <name>_entry()`, and add that to catalog.cpp.
-namespace corun {
+namespace corun::inline policies {
 
 /// A policy's source of knowledge beside the view.
 enum class PolicyNeeds : std::uint8_t {
@@ -69,4 +69,4 @@ std::span<const PolicyEntry> policy_catalog();
 /// nullptr if there is no policy of that name.
 const PolicyEntry* find_policy(std::string_view name);
 
-}  // namespace corun
+}  // namespace corun::inline policies

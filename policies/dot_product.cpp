@@ -8,7 +8,7 @@
 /// room. The DotProd of the FGD paper's comparison (Weng et al., USENIX ATC 2023), after Tetris (Grandl et
 /// al., SIGCOMM 2014), which takes the greatest. Departure: one GPU dimension per node, the sum over its
 /// GPUs.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -35,4 +35,4 @@ PolicyEntry dot_product_entry() {
           .traits = kPodTraits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -3,7 +3,7 @@
 
 /// exclusive: no sharing. Every job has its GPUs alone, oldest first: a reference with ISD 0 and PS 0.
 /// The slot-based scheduler of Yeung et al. (HotCloud 2020) is the same, under the alias `slot`.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -39,4 +39,4 @@ PolicyEntry exclusive_entry() {
           .alias = "slot"};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

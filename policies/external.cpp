@@ -34,7 +34,7 @@
 /// The run ends with a PolicyError if an answer is no JSON, has an unknown key or one twice, or comes too late,
 /// if the program asks for too many wake-ups (external_wakes.hpp) or ends, or if PolicyContext::stop is set.
 /// The program is always reaped.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -391,4 +391,4 @@ PolicyEntry external_entry() {
           }};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -5,7 +5,7 @@
 #include "policies/external_process.hpp"
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 std::string ExternalPairs::reply(const nlohmann::ordered_json& asked) {
   constexpr const char* kExpected = R"(, expected pairs of job numbers, {"ask": [[3, 5], [3, 7]]})";
@@ -47,4 +47,4 @@ JobId ExternalPairs::job(const nlohmann::ordered_json& number) const {
                       "', expected the number of a job that waits or runs");
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -11,7 +11,7 @@
 
 /// Answers the questions of an external policy about pairs of jobs, from its belief
 /// (docs/external-policy.md).
-namespace corun {
+namespace corun::inline policies {
 
 class ExternalPairs {
  public:
@@ -38,4 +38,4 @@ class ExternalPairs {
   std::size_t left_ = kMost;  ///< pairs that this turn may still ask for
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -15,7 +15,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -148,4 +148,4 @@ void ExternalProcess::send_and_receive(const std::string& line, std::chrono::mil
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

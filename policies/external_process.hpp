@@ -10,7 +10,7 @@
 #include "processes/supervisor.hpp"
 
 /// A program that runs beside the simulation and answers line by line.
-namespace corun {
+namespace corun::inline policies {
 
 /// An error of the program; the message continues a sentence that begins with the program's name.
 class ExternalError : public std::runtime_error {
@@ -52,4 +52,4 @@ class ExternalProcess {
   std::string received_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

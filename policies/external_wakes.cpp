@@ -4,7 +4,7 @@
 
 #include "policies/external_process.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 void ExternalWakes::new_question(Time now, bool news) {
   pending_.erase(pending_.begin(), pending_.upper_bound(now));
@@ -24,4 +24,4 @@ void ExternalWakes::add(Time at) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

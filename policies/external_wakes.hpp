@@ -7,7 +7,7 @@
 
 /// The limits on the wake-ups of an external program: without them it could fill the memory, or be woken at
 /// every nanosecond of a simulation.
-namespace corun {
+namespace corun::inline policies {
 
 class ExternalWakes {
  public:
@@ -27,4 +27,4 @@ class ExternalWakes {
   int idle_ = 0;  ///< questions in a row
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -5,7 +5,7 @@
 
 /// fcfs: the two oldest waiting jobs share the next empty GPU. It stands for the JRS paper's kube-scheduler
 /// "making First Come First Serve decisions" (JRS, fig. 5).
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -38,4 +38,4 @@ PolicyEntry fcfs_entry() {
           .traits = {.plans_groups = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

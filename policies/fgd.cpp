@@ -11,7 +11,7 @@
 ///
 /// Departures: the target workload is learnt. Growths are compared unrounded, not as whole scores from 0 to
 /// 100; memory counts beside CPU; ties go to the lowest index, not to a random one.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -42,4 +42,4 @@ PolicyEntry fgd_entry() {
           .traits = kPodTraits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -6,7 +6,7 @@
 /// fifo: first in, first out, without sharing: by submit time, each job on GPUs of its own. A job that
 /// finds no room holds up the jobs behind it. The baseline of this name in simulators of GPU clusters
 /// (Lucid's, Gavel's, Alibaba's). `fcfs` of the JRS paper shares GPUs.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -31,4 +31,4 @@ PolicyEntry fifo_entry() {
           .traits_with = [](const Parameters& p) { return queue_traits(p); }};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

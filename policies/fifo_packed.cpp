@@ -28,7 +28,7 @@
 /// a job that finds too few empty ones ends step 1. Where jobs name GPU types, step 1 hands out the GPUs one by
 /// one: a job takes those on which it runs, else the lowest-numbered ones on which it may run, idle ones first.
 /// In step 2 a job joins only on GPUs on which it may run.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -222,4 +222,4 @@ PolicyEntry fifo_packed_entry() {
       .traits = {.moves_running_jobs = true, .preempts = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -95,4 +95,4 @@ double Fragmentation::sum(const PodNode& node, const ResourceRequest& left,
   return static_cast<double>(sum);
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

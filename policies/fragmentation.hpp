@@ -18,7 +18,7 @@
 ///
 /// The paper knows M in advance. Here M is the pods submitted so far, its most popular kinds up to 95 % of them,
 /// updated whenever their number has doubled. p_m is the number of pods: exact sums.
-namespace corun {
+namespace corun::inline policies {
 
 class Fragmentation {
  public:
@@ -51,4 +51,4 @@ class Fragmentation {
   std::vector<PodKindCount> target_;  ///< M
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

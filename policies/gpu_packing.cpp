@@ -7,7 +7,7 @@
 /// gpu-packing: GPUs in use first, then idle GPUs of nodes in use, then idle nodes. Of GPUs in use the one
 /// with the least left; else the node with the fewest GPUs. The GpuPacking of the FGD paper's comparison
 /// (Weng et al., USENIX ATC 2023).
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -38,4 +38,4 @@ PolicyEntry gpu_packing_entry() {
           .traits = kPodTraits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

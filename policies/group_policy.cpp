@@ -5,7 +5,7 @@
 
 #include "policies/placement.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 void sort_by_submission(const ClusterView& view, std::span<JobId> jobs) {
   std::ranges::sort(jobs, {}, [&](JobId j) { return std::pair(view.job(j).submit, j); });
@@ -105,4 +105,4 @@ void GroupPolicy::join_residents(const ClusterView& view, std::vector<Decision>&
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -14,7 +14,7 @@
 /// waiting queue with the present belief and start the next groups. In a queue of several gang sizes, or of jobs
 /// that name GPU types, they plan the jobs with the oldest job's size and types, one group at a time. A single
 /// waiting job starts alone at once. With `control.start: join` a waiting job may also join a running one.
-namespace corun {
+namespace corun::inline policies {
 
 /// A group of a plan and the reasons for it, for a recommendation.
 struct Group {
@@ -68,4 +68,4 @@ class GroupPolicy : public Policy {
   std::uint64_t committed_ = 0;  ///< groups started so far
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -28,7 +28,7 @@
 ///   4. the cheapest pairs of the queue start.
 /// The budget bounds the work per pass, the clock does not: the same seed gives the same results. A job
 /// that has not been searched for waits without a co-runner, and starts only if no pair is left.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -301,4 +301,4 @@ PolicyEntry incremental_matching_entry() {
           .traits = {.plans_groups = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -8,7 +8,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 namespace {
 
 constexpr std::int64_t kMaxNodeScore = 100;
@@ -338,4 +338,4 @@ PolicyEntry kube_default_entry() {
       .traits = {.always_colocates = true, .one_node = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -63,7 +63,7 @@
 ///
 /// The policy does not know cluster.max_jobs_per_gpu: if `replicas` is greater, the control loop refuses
 /// its decision (over-commit), so that a wrongly configured device plugin is noticed.
-namespace corun {
+namespace corun::inline policies {
 
 /// Weights of the score plugins; 0 switches one off.
 struct KubeScoring {
@@ -183,4 +183,4 @@ class KubeDefault final : public Policy {
   std::vector<std::size_t> best_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -23,7 +23,7 @@
 ///
 /// Departures from the paper: placement is that of the other queue policies (no profile of the skew of a
 /// model's tensors), and there is no Gittins index.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -193,4 +193,4 @@ PolicyEntry las_entry() {
           .traits_with = [](const Parameters& p) { return queue_traits(p, {.preempts = true}); }};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

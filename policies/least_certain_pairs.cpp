@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corun {
+namespace corun::inline policies {
 
 std::optional<std::pair<JobId, JobId>> LeastCertainPairs::choose(std::span<const JobId> unprobed,
                                                                  std::span<const JobId> waiting) {
@@ -34,4 +34,4 @@ std::optional<std::pair<JobId, JobId>> LeastCertainPairs::choose(std::span<const
   return best;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

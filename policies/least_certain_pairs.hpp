@@ -10,7 +10,7 @@
 #include "sim/policy.hpp"
 
 /// Probes of the least known pairs, for a belief that learns from probes.
-namespace corun {
+namespace corun::inline policies {
 
 class LeastCertainPairs final : public ProbePlanner {
  public:
@@ -29,4 +29,4 @@ class LeastCertainPairs final : public ProbePlanner {
   std::set<std::pair<JobId, JobId>> probed_;  ///< pairs that met in a probe, the lower job first
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

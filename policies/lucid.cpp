@@ -34,7 +34,7 @@
 ///
 /// Cost: a job that suited no running job is compared only with jobs that have become alone since. Jobs that ask
 /// for the same GPUs are a part of the queue: a part that found no free GPUs is tried again after a departure.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -381,4 +381,4 @@ PolicyEntry lucid_entry() {
           .traits_with = lucid_traits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

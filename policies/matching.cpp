@@ -8,7 +8,7 @@
 #include <lemon/smart_graph.h>
 
 // This file alone is compiled as C++17: LEMON 1.3 uses parts of <memory> that C++20 removed.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::optional<PricedMatching> min_cost_matching(const std::vector<MatchEdge>& ed
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -6,7 +6,7 @@
 #include <vector>
 
 /// Minimum-cost perfect matching: the only file that uses the matching library (LEMON).
-namespace corun {
+namespace corun::inline policies {
 
 /// Costs are limited to +-kLargestCost, so that no sum of the search overflows. NaN (a cost that is not
 /// known) counts as kLargestCost.
@@ -38,4 +38,4 @@ struct PricedMatching {
 /// none. Costs are treated as above. O(n m log n) for m edges.
 std::optional<PricedMatching> min_cost_matching(const std::vector<MatchEdge>& edges, std::size_t n);
 
-}  // namespace corun
+}  // namespace corun::inline policies

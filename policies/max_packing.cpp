@@ -4,7 +4,7 @@
 /// max-packing: JRS "emphasizing Pac_Sav". It first fills one bin, by GPU utilisation or by memory
 /// allocated, up to a GPU's capacity, then chooses pairs by mean PS. See recommender.hpp for the algorithm.
 /// The bin's memory is what a framework reserved, not the demand.
-namespace corun {
+namespace corun::inline policies {
 
 PolicyEntry max_packing_entry() {
   static const std::vector<ParameterSpec> parameters = {
@@ -47,4 +47,4 @@ PolicyEntry max_packing_entry() {
           .traits_with = pairing_traits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -7,7 +7,7 @@
 /// opposites: sorts the queue by maximum GPU utilisation and pairs the largest with the smallest; the
 /// middle one of an odd queue stays alone. It knows nothing of co-runs: the baseline that an interference
 /// model has to beat. A job of unknown utilisation counts as 50 %.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -69,4 +69,4 @@ PolicyEntry opposites_entry() {
           .traits = {.plans_groups = true, .reads_utilisation = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -4,7 +4,7 @@
 /// oracle: matching on the world's expected costs. The only policy that knows them, and the output marks
 /// it. It is an upper bound for pairing policies with a perfect model but without knowledge of the noise of
 /// single co-runs.
-namespace corun {
+namespace corun::inline policies {
 
 PolicyEntry oracle_entry() {
   static const std::vector<ParameterSpec> parameters = {
@@ -24,4 +24,4 @@ PolicyEntry oracle_entry() {
           .traits = {.plans_groups = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -7,7 +7,7 @@
 
 #include "policies/matching.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -168,4 +168,4 @@ ClusterPlan choose_cluster_pairs(Pairing pairing, std::span<const std::size_t> c
   return plan;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

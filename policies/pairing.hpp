@@ -8,7 +8,7 @@
 
 /// The choice of cluster pairs, which precedes the choice of jobs (DESIGN 4.9). With a belief by clusters a
 /// plan fixes the number of groups of each pair of clusters; their jobs are chosen afterwards.
-namespace corun {
+namespace corun::inline policies {
 
 enum class Pairing : std::uint8_t {
   kMatching,    ///< minimum total cost over all perfect matchings of the waiting jobs
@@ -39,4 +39,4 @@ struct ClusterPlan {
 ClusterPlan choose_cluster_pairs(Pairing pairing, std::span<const std::size_t> counts,
                                  std::span<const double> cost, std::span<const ClusterPair> given);
 
-}  // namespace corun
+}  // namespace corun::inline policies

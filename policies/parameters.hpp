@@ -15,7 +15,7 @@
 
 /// Parameters of policies in a configuration. Each policy lists its parameters once, in its catalogue
 /// entry; readers, `--help`, `corun list policies` and the output work from that list.
-namespace corun {
+namespace corun::inline policies {
 
 enum class ParameterKind : std::uint8_t {
   kNumber,        ///< double within [min, max]
@@ -101,4 +101,4 @@ class Parameters {
   std::vector<ParameterValue> values_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace corun {
+namespace corun::inline policies {
 
 FreeGpus of_types(const ClusterState& state, const FreeGpus& free, std::uint32_t types) {
   FreeGpus own(state.spec(), types);
@@ -102,4 +102,4 @@ std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, cons
   return anywhere(state, free, job.gpus);
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

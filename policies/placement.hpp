@@ -7,7 +7,7 @@
 #include "sim/cluster_view.hpp"
 
 /// Choice of the GPUs of a group.
-namespace corun {
+namespace corun::inline policies {
 
 /// The GPUs that a job asks for. Jobs that ask for the same have room on the same GPUs.
 struct GpuAsk {
@@ -50,4 +50,4 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
 /// whole cluster: then as anywhere(), as without on_types.
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job);
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-namespace corun {
+namespace corun::inline policies {
 
 PodLedger::PodLedger(const ClusterView& view)
     : limit_(view.max_jobs_per_gpu(std::numeric_limits<int>::max())) {
@@ -60,4 +60,4 @@ Fragmentation::Growth PodLedger::growth(std::uint32_t kind, std::size_t n) {
   return cached.value;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

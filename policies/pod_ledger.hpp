@@ -9,7 +9,7 @@
 
 /// What nodes have left, and how much fragmentation grows where a pod goes. For policies that place pods beside
 /// other jobs. A kind's growth on a node is computed again only after the node or the target workload has changed.
-namespace corun {
+namespace corun::inline policies {
 
 class PodLedger {
  public:
@@ -53,4 +53,4 @@ class PodLedger {
   int limit_;  ///< cluster.max_jobs_per_gpu
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace corun {
+namespace corun::inline policies {
 
 PodNode PodNode::of(const NodeSpec& spec, GpuId first) {
   const auto gpus = static_cast<std::size_t>(spec.gpus);
@@ -183,4 +183,4 @@ int PodPolicy::tightest_gpu(const PodNode& node, const PodKind& pod) {
   return best;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -25,7 +25,7 @@
 ///
 /// Cost: pods with equal requests are of one kind. A kind's score of a node is computed again only after
 /// the node has changed, and a kind that found no room is tried again only on nodes that a pod has left.
-namespace corun {
+namespace corun::inline policies {
 
 /// The requests of a pod.
 struct PodKind {
@@ -140,4 +140,4 @@ class PodPolicy : public Policy {
   std::int64_t submitted_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corun {
+namespace corun::inline policies {
 
 bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry, const GpuAsk& ask,
                                 std::vector<Decision>& out) {
@@ -73,4 +73,4 @@ void PreemptiveQueue::rank_again(JobId job, double rank, Time since) {
   place = order_.insert(std::move(node)).position;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -13,7 +13,7 @@
 /// For a job without room, running jobs behind it in the order are marked, the last one first, until the
 /// job can be placed on free and marked GPUs; GPUs on which it may not run do not count. Only jobs on the GPUs of that placement are preempted. A job
 /// that has started at this instant stays. If marking all of them does not suffice, no job is preempted.
-namespace corun {
+namespace corun::inline policies {
 
 class PreemptiveQueue : public QueuePolicy {
  public:
@@ -52,4 +52,4 @@ class PreemptiveQueue : public QueuePolicy {
   std::optional<FreeGpus> plan_;         ///< the GPUs that would be free without some jobs
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -5,7 +5,7 @@
 
 /// proactive: first-fit-decreasing on the GPU utilisation that is predicted before a job has run
 /// (`estimates.utilisation`); utilisation_packing.hpp has the rules and their source.
-namespace corun {
+namespace corun::inline policies {
 
 PolicyEntry proactive_entry() {
   return {.name = "proactive",
@@ -19,4 +19,4 @@ PolicyEntry proactive_entry() {
           .traits = kUtilisationPackingTraits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

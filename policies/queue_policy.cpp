@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace corun {
+namespace corun::inline policies {
 
 std::span<const ParameterSpec> queue_parameters() {
   static const std::array<ParameterSpec, 2> specs{{
@@ -112,4 +112,4 @@ std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& f
   return anywhere(view.state(), free, gang);
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

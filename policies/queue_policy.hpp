@@ -16,7 +16,7 @@
 ///
 /// The queue is kept sorted, one part per gang size and GPU types that jobs name: O(log n) per arrival and
 /// start, O(parts) per pass that starts no job.
-namespace corun {
+namespace corun::inline policies {
 
 /// A waiting job. Order: by rank, then `since`, then `position`, ascending.
 struct QueueEntry {
@@ -112,4 +112,4 @@ class QueuePolicy : public Policy {
   std::size_t changes_ = 1;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -6,7 +6,7 @@
 
 /// random: a uniformly drawn pair of waiting jobs shares the next empty GPU. It stands for the JRS paper's
 /// kube-scheduler "making random decisions" (JRS, fig. 5). Draws are keyed by (seed, group).
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -58,4 +58,4 @@ PolicyEntry random_entry() {
           .traits = {.plans_groups = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -5,7 +5,7 @@
 
 /// reactive: each job first runs alone (`profiling.mode: minute`); then first-fit-decreasing on the GPU utilisation
 /// that was measured. The online profiling of Yeung et al.'s comparison; utilisation_packing.hpp has the rules.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -30,4 +30,4 @@ PolicyEntry reactive_entry() {
           .traits = kReactiveTraits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -9,7 +9,7 @@
 #include "policies/sparse_matching.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 Recommender::Recommender(RecommenderOptions options, PolicyContext context)
     : GroupPolicy(context.plan_once),
@@ -274,4 +274,4 @@ std::optional<JobId> Recommender::co_runner(const ClusterView& view, JobId resid
   return best;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

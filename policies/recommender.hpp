@@ -36,7 +36,7 @@
 /// are matched over all pairs, cubic in their number; more by sparse_matching(), which proves a bound on
 /// the loss (plan_quality()). Greedy rankings and costs drawn by Thompson sampling are limited to
 /// kMatchedJobs.
-namespace corun {
+namespace corun::inline policies {
 
 /// How a policy tries pairs that do not have the least expected cost.
 enum class Explore : std::uint8_t { kEpsilon, kThompson };
@@ -103,4 +103,4 @@ class Recommender final : public GroupPolicy {
   LeastCertainPairs probe_planner_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -3,7 +3,7 @@
 #include "policies/recommender.hpp"
 
 /// Parameters that all policies built on the recommender share.
-namespace corun {
+namespace corun::inline policies {
 
 inline ParameterSpec pairing_parameter() {
   return {.name = "pairing",
@@ -110,4 +110,4 @@ inline RecommenderOptions recommender_options(Objective objective, const Paramet
   return options;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

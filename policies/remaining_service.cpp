@@ -5,7 +5,7 @@
 
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 double RemainingService::next_step(double had_s) {
   double step = kLeast;
@@ -46,4 +46,4 @@ void RemainingService::finished(const std::optional<double>& estimate_s, double 
       error <= kNoise ? 1 : std::clamp(1 - error / (2 * std::max(spread, kNoise)), 0.0, 1.0);
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -18,7 +18,7 @@
 /// finished jobs, if both have the same variance, r = 1 - var(log(y + m) - log(e + m)) / (2 var(log(e + m))).
 /// It starts at 1, and kPrior jobs of no error are counted in. Exact estimates keep r = 1; shuffled ones come
 /// to 0.
-namespace corun {
+namespace corun::inline policies {
 
 class RemainingService {
  public:
@@ -43,4 +43,4 @@ class RemainingService {
   double sum_error_squares_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline policies

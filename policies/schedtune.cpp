@@ -34,7 +34,7 @@
 /// Departures: nodes have one GPU in the paper, here each GPU has a queue; a gang waits in the queues of its GPUs,
 /// which are the ones with the least of it, and starts when it is the first in all of them. The controller
 /// decides about one job after the other and takes `decision_s` for each (section V-F measured 6 % of the makespan).
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -297,4 +297,4 @@ PolicyEntry schedtune_entry() {
                      .reads_memory = true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

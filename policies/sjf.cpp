@@ -5,7 +5,7 @@
 
 /// sjf: shortest job first, without sharing and without preemption: by estimated run time, ties by submit
 /// time. The first job that finds no room holds up the jobs behind it. Needs `estimates.duration`.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -34,4 +34,4 @@ PolicyEntry sjf_entry() {
               [](const Parameters& p) { return queue_traits(p, {.needs_estimates = true}); }};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

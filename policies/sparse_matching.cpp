@@ -7,7 +7,7 @@
 
 #include "policies/candidate_graph.hpp"
 
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -92,4 +92,4 @@ SparseMatching sparse_matching(const Belief& belief, std::span<const JobId> jobs
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -27,7 +27,7 @@
 /// So min(p, s) satisfies it on all pairs: those of the graph by 1, all others by 2. The same with p = q,
 /// and t of the first co-runner, needs no graph: then 2 holds for every pair. The best bound of all rounds
 /// counts. Costs are limited by bounded_cost(), and 1e-9 per job is subtracted for rounding.
-namespace corun {
+namespace corun::inline policies {
 
 struct SparseMatchingOptions {
   std::size_t candidates = 8;  ///< co-runners searched per job and round, at least 1
@@ -54,4 +54,4 @@ struct SparseMatching {
 SparseMatching sparse_matching(const Belief& belief, std::span<const JobId> jobs,
                                const CostRule& rule, const SparseMatchingOptions& options = {});
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -9,7 +9,7 @@
 /// estimate was too short is not preempted after that. A waiting job takes the GPUs of running jobs with
 /// more remaining time (preemptive_queue.hpp), whatever preemption costs them. Needs `estimates.duration`.
 /// As in Gu et al., "Tiresias", NSDI 2019, where it is the upper bound for policies that know run times.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -43,4 +43,4 @@ PolicyEntry srtf_entry() {
               }};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -5,7 +5,7 @@
 #include "policies/parameters.hpp"
 
 /// Parameters of policies that a user writes: a program (external.cpp) or a class of Python.
-namespace corun {
+namespace corun::inline policies {
 
 inline ParameterSpec start_parameter() {
   return {.name = "start",
@@ -30,4 +30,4 @@ inline bool believes(const Parameters& parameters) {
   return parameters.choice("belief") == "configured";
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

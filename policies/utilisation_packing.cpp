@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -129,4 +129,4 @@ UtilisationPacking::Options UtilisationPacking::options(const Parameters& given)
           .checks_memory = given.choice("memory") == "checked"};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

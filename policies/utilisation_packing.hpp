@@ -28,7 +28,7 @@
 /// residents that leave room for its demand, unknown demands counting 0.
 ///
 /// Cost of a pass: O(GPUs), and for each start and each job that memory, GPU types or a gang kept back O(GPUs).
-namespace corun {
+namespace corun::inline policies {
 
 class UtilisationPacking final : public Policy {
  public:
@@ -87,4 +87,4 @@ class UtilisationPacking final : public Policy {
 inline constexpr PolicyTraits kUtilisationPackingTraits{
     .always_colocates = true, .reads_memory = true, .reads_utilisation = true};
 
-}  // namespace corun
+}  // namespace corun::inline policies

@@ -12,7 +12,7 @@
 #include "predictors/physics/utilisation_predictor.hpp"
 #include "predictors/torchinfo.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -90,4 +90,4 @@ const PredictorEntry* find_predictor(std::string_view name) {
   return at == kPredictors.end() ? nullptr : at;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

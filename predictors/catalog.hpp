@@ -10,7 +10,7 @@
 #include "predictors/predictor.hpp"
 
 /// The table of predictors. To add one, write predictors/<name>.{hpp,cpp} and one line in catalog.cpp.
-namespace corun {
+namespace corun::inline predictors {
 
 struct PredictorEntry {
   std::string_view name;
@@ -36,4 +36,4 @@ const PredictorEntry* find_predictor(std::string_view name);
 /// types). For jobs of which nothing was measured.
 std::unique_ptr<Predictor> built_in_predictor(Target target);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -12,7 +12,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -265,4 +265,4 @@ MemoryLimits MemoryLimits::load(const nlohmann::json& state) {
   return limits;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -14,7 +14,7 @@
 /// Intervals from errors on held-out jobs. A predictor errs less on a job whose model it has seen than on one of
 /// an unknown family. So a fit holds out jobs in three ways, and an interval is made of the errors at the
 /// level of familiarity that a job has.
-namespace corun {
+namespace corun::inline predictors {
 
 enum class Familiarity : std::uint8_t {
   kModel,   ///< the job's model is among the fitted jobs
@@ -113,4 +113,4 @@ class MemoryLimits {
   PhysicsConstants constants_;  ///< files have the usual ones
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

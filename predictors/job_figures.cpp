@@ -7,7 +7,7 @@
 #include "predictors/graph/execution.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -161,4 +161,4 @@ void set_gpu(JobFigures& figures, const GpuSpec& type) {
   figures.convolution_tflops = known(convolution_peak(type));
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -9,7 +9,7 @@
 #include "sim/gpu_spec.hpp"
 
 /// A deep-learning job and a GPU type as numbers: all that predictors see. There is no name in it.
-namespace corun {
+namespace corun::inline predictors {
 
 /// NaN: not known.
 struct JobFigures {
@@ -85,4 +85,4 @@ void set_graph(JobFigures& figures, const ComputationGraph& graph, double batch,
 /// Figures that are not known (0) become NaN.
 void set_gpu(JobFigures& figures, const GpuSpec& type);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

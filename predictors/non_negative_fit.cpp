@@ -5,7 +5,7 @@
 
 #include <Eigen/Dense>
 
-namespace corun {
+namespace corun::inline predictors {
 
 std::vector<double> fit_non_negative(const MatrixView& terms, std::span<const double> target) {
   check_regression(terms, target, "non-negative fit");
@@ -86,4 +86,4 @@ std::vector<double> fit_non_negative(const MatrixView& terms, std::span<const do
   return result;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -10,7 +10,7 @@
 #include "models/knowledge/cross_validation.hpp"
 #include "models/model_state.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -171,4 +171,4 @@ std::unique_ptr<Predictor> PaperFormPredictor::load(Target target, const nlohman
   return p;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -18,7 +18,7 @@
 ///
 /// Intervals are the 5 % and 95 % quantiles of value / prediction over jobs held out in five random folds: the
 /// papers give none.
-namespace corun {
+namespace corun::inline predictors {
 
 class PaperFormPredictor final : public Predictor {
  public:
@@ -49,4 +49,4 @@ class PaperFormPredictor final : public Predictor {
   double low_ = 1, high_ = 1, safe_ = 1;  ///< quantiles of value / prediction: 5 %, 95 %, 99 %
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -35,4 +35,4 @@ bool Predictor::runs_out(const PredictorJob&, const Prediction& prediction,
   return prediction.safe > capacity_mib;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -17,7 +17,7 @@
 /// utilisation. A predictor is fitted on jobs that were measured and predicts others from their figures.
 ///
 /// To add a predictor: predictors/<name>.{hpp,cpp} and one line in catalog.cpp.
-namespace corun {
+namespace corun::inline predictors {
 
 enum class Target : std::uint8_t {
   kMemory,       ///< peak memory of the process on the GPU [MiB]
@@ -93,4 +93,4 @@ class Predictor {
   virtual nlohmann::json save() const = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -10,7 +10,7 @@
 #include "models/knowledge/boosting.hpp"
 #include "models/model_state.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -227,4 +227,4 @@ Regressor Regressor::load(const nlohmann::json& state) {
   return r;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -11,7 +11,7 @@
 #include "models/knowledge/tree_ensemble.hpp"
 
 /// Regression of a number on the features of a row: the forms that the papers compare.
-namespace corun {
+namespace corun::inline predictors {
 
 enum class RegressorForm : std::uint8_t {
   kLinear,      ///< least squares
@@ -53,4 +53,4 @@ class Regressor {
 nlohmann::json save_trees(const TreeEnsemble& trees);
 TreeEnsemble load_trees(const nlohmann::json& state);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -12,7 +12,7 @@
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -72,4 +72,4 @@ ResidualModel ResidualModel::load(const nlohmann::json& state, std::size_t colum
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

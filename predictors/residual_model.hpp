@@ -16,7 +16,7 @@
 ///   1/2 w / (w + 0.01)
 /// for a job of weight w, because it learns nothing from jobs whose noise (0.01 / w) hides the residual. The numbers on this page are the usual
 /// PhysicsConstants.
-namespace corun {
+namespace corun::inline predictors {
 
 class ResidualModel {
  public:
@@ -45,4 +45,4 @@ class ResidualModel {
   PhysicsConstants constants_;  ///< files have the usual ones
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -12,7 +12,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -139,4 +139,4 @@ ResidualProcess ResidualProcess::load(const nlohmann::json& state) {
   return p;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -9,7 +9,7 @@
 #include "predictors/predictor.hpp"
 
 /// A Gaussian process over features of jobs, for residuals of a formula.
-namespace corun {
+namespace corun::inline predictors {
 
 struct ResidualRows {
   std::size_t columns = 0;
@@ -50,4 +50,4 @@ class ResidualProcess {
   std::vector<double> weights_;                ///< of the rows: (K + noise)^-1 residual
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -9,7 +9,7 @@
 
 #include "models/model_state.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::unique_ptr<Predictor> TorchinfoPredictor::load(Target target, const nlohman
   return predictor;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -14,7 +14,7 @@
 /// known, these count.
 ///
 /// Nothing is learnt but the interval: the 5 % and 95 % (and 99 %) quantiles of value / estimate over the jobs seen.
-namespace corun {
+namespace corun::inline predictors {
 
 /// [bytes]; NaN if a figure is missing.
 double torchinfo_bytes(const JobFigures& figures);
@@ -38,4 +38,4 @@ class TorchinfoPredictor final : public Predictor {
   double low_ = 1, high_ = 1, safe_ = 1;  ///< quantiles of value / estimate
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -11,7 +11,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline processes {
 
 std::string describe(const Ending& ending) {
   if (ending.guard_lost) return "its guard process was killed";
@@ -80,4 +80,4 @@ std::string find_program(const std::string& name, const std::vector<std::string>
                               "); install it, or give its path");
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -7,7 +7,7 @@
 #include "sim/time.hpp"
 
 /// A user's command, its limits, and how it ended.
-namespace corun {
+namespace corun::inline processes {
 
 struct Limits {
   Duration timeout = kNever;                 ///< from its start
@@ -64,4 +64,4 @@ std::vector<std::string> basic_environment();
 std::string find_program(const std::string& name, const std::vector<std::string>& environment,
                          const std::string& directory, const std::string& place);
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -11,7 +11,7 @@
 #include "processes/monotonic_clock.hpp"
 #include "processes/process_tree.hpp"
 
-namespace corun {
+namespace corun::inline processes {
 
 [[noreturn]] void become_command(const GuardTask& task, pid_t guard,
                                  const std::array<int, 3>& streams, int report) {
@@ -50,4 +50,4 @@ namespace corun {
   _exit(127);
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

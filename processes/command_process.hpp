@@ -8,7 +8,7 @@
 #include "processes/guard.hpp"
 
 /// How a child of a guard becomes the user's command.
-namespace corun {
+namespace corun::inline processes {
 
 /// A report of a command to its guard: the time (monotonic_now()) just before execve; errno if it fails.
 struct CommandReport {
@@ -21,4 +21,4 @@ struct CommandReport {
 [[noreturn]] void become_command(const GuardTask& task, pid_t guard,
                                  const std::array<int, 3>& streams, int report);
 
-}  // namespace corun
+}  // namespace corun::inline processes

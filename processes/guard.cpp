@@ -19,7 +19,7 @@
 #include "processes/monotonic_clock.hpp"
 #include "processes/process_tree.hpp"
 
-namespace corun {
+namespace corun::inline processes {
 
 namespace {
 
@@ -305,4 +305,4 @@ class Guard {
   Guard(task).run();
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -7,7 +7,7 @@
 #include "processes/command.hpp"
 
 /// The process between corun and a command (supervisor.hpp), and the messages between the two.
-namespace corun {
+namespace corun::inline processes {
 
 /// Messages from corun to a guard, one byte each.
 inline constexpr char kGuardStart = 'S';
@@ -40,4 +40,4 @@ struct GuardTask {
 /// and ends when no process is left below it.
 [[noreturn]] void become_guard(GuardTask task);
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace corun {
+namespace corun::inline processes {
 
 Time monotonic_now() {
   timespec t{};
@@ -11,4 +11,4 @@ Time monotonic_now() {
   return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

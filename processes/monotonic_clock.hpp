@@ -2,9 +2,9 @@
 
 #include "sim/time.hpp"
 
-namespace corun {
+namespace corun::inline processes {
 
 /// The clock of all live times: CLOCK_MONOTONIC.
 Time monotonic_now();
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace corun {
+namespace corun::inline processes {
 
 ProcFile::ProcFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
 
@@ -46,4 +46,4 @@ double next_number(std::string_view& text) {
   return value;
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// Files of /proc that are read repeatedly.
-namespace corun {
+namespace corun::inline processes {
 
 /// Opened once; the kernel writes its text anew for every read.
 class ProcFile {
@@ -30,4 +30,4 @@ std::string_view next_line(std::string_view& text);
 /// Takes the first word off `text`, as a number; 0 if it is none.
 double next_number(std::string_view& text);
 
-}  // namespace corun
+}  // namespace corun::inline processes

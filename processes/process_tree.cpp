@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace corun {
+namespace corun::inline processes {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::int64_t ThreadCount::now() {
   return static_cast<std::int64_t>(next_number(text));
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

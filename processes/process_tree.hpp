@@ -8,7 +8,7 @@
 #include "processes/proc_file.hpp"
 
 /// Processes as /proc shows them.
-namespace corun {
+namespace corun::inline processes {
 
 struct ProcessInfo {
   pid_t pid = 0;
@@ -54,4 +54,4 @@ class ThreadCount {
   ProcFile loadavg_{"/proc/loadavg"};
 };
 
-}  // namespace corun
+}  // namespace corun::inline processes

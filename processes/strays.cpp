@@ -7,7 +7,7 @@
 
 #include "processes/process_tree.hpp"
 
-namespace corun {
+namespace corun::inline processes {
 
 void clear_strays() {
   // Processes that corun itself starts, such as guards, are in its session. No other process can join it: each
@@ -27,4 +27,4 @@ void clear_strays() {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

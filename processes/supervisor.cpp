@@ -21,7 +21,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline processes {
 
 namespace {
 
@@ -173,4 +173,4 @@ bool SupervisedProcess::wait_until(Time deadline) {
   return true;
 }
 
-}  // namespace corun
+}  // namespace corun::inline processes

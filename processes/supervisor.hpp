@@ -22,7 +22,7 @@
 /// which is a subreaper too and kills them. Only if both are killed together can these children outlive them.
 /// If the guard is stopped (SIGSTOP), corun kills the whole tree; when corun ends, the kernel makes a stopped
 /// guard continue (PR_SET_PDEATHSIG).
-namespace corun {
+namespace corun::inline processes {
 
 /// One command under its guard. start() starts it, so that several can start together.
 class SupervisedProcess {
@@ -71,4 +71,4 @@ class SupervisedProcess {
   Ending ending_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline processes

@@ -5,7 +5,7 @@
 
 #include <openssl/evp.h>
 
-namespace corun {
+namespace corun::inline report {
 
 std::string base64(std::span<const std::uint8_t> bytes) {
   // The library counts in int: in pieces whose length is a multiple of 3, the parts join without padding.
@@ -23,4 +23,4 @@ std::string base64(std::span<const std::uint8_t> bytes) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

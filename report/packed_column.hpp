@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace corun {
+namespace corun::inline report {
 
 /// Base64 (RFC 4648, padded) of bytes.
 std::string base64(std::span<const std::uint8_t> bytes);
@@ -17,4 +17,4 @@ std::string packed_column(std::span<const Number> numbers) {
   return base64({reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size_bytes()});
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

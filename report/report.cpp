@@ -15,7 +15,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline report {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::string report_html(std::string_view page, const Json& data) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

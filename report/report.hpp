@@ -7,7 +7,7 @@
 #include "support/json.hpp"
 
 /// `corun report`: one HTML file from one results file (docs/report.md).
-namespace corun {
+namespace corun::inline report {
 
 /// Bounds of what a report holds, so that its file stays below 20 MB. What they cut is summed up, and the report says so.
 struct ReportLimits {
@@ -27,4 +27,4 @@ Json report_json(const std::string& path, const ReportLimits& limits = {});
 /// of theirs can end the element that holds them.
 std::string report_html(std::string_view page, const Json& data);
 
-}  // namespace corun
+}  // namespace corun::inline report

@@ -14,7 +14,7 @@
 #include "report/report_timeline.hpp"
 #include "sim/base/nan.hpp"
 
-namespace corun {
+namespace corun::inline report {
 
 namespace {
 
@@ -310,4 +310,4 @@ void add_replay(const ReportSource& source, const ReportLimits& limits, Json& ou
   out["reductions"] = reductions;
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

@@ -4,9 +4,9 @@
 #include "report/report_source.hpp"
 
 /// The parts of a report on a replay or a live run: policies, intervals, distributions, use over time.
-namespace corun {
+namespace corun::inline report {
 
 /// Adds all keys but `format`, `kind`, `source` and `warnings`. Texts go to out["reductions"].
 void add_replay(const ReportSource& source, const ReportLimits& limits, Json& out);
 
-}  // namespace corun
+}  // namespace corun::inline report

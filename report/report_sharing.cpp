@@ -10,7 +10,7 @@
 
 #include "sim/base/nan.hpp"
 
-namespace corun {
+namespace corun::inline report {
 
 namespace {
 
@@ -294,4 +294,4 @@ void add_sharing(const ReportRuns& runs, Json& out, std::vector<std::string>& re
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

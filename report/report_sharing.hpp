@@ -8,7 +8,7 @@
 #include "report/report_source.hpp"
 
 /// The parts of a report that need single jobs.
-namespace corun {
+namespace corun::inline report {
 
 /// The results of jobs in a file.
 struct ReportRuns {
@@ -25,4 +25,4 @@ struct ReportRuns {
 /// Adds `sharing`: co-runs by pair of clusters or jobs, beliefs beside the truth. Null without co-runs in the file.
 void add_sharing(const ReportRuns& runs, Json& out, std::vector<std::string>& reductions);
 
-}  // namespace corun
+}  // namespace corun::inline report

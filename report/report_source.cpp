@@ -13,7 +13,7 @@
 #include "support/checksum.hpp"
 #include "support/statistics/metric_choice.hpp"
 
-namespace corun {
+namespace corun::inline report {
 
 using namespace hdf5;  // NOLINT: all of this file uses it
 
@@ -165,4 +165,4 @@ Json short_json(const std::vector<double>& values) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

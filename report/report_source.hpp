@@ -11,7 +11,7 @@
 #include "support/json.hpp"
 
 /// A results file, opened for a report. The caller holds hdf5_mutex().
-namespace corun {
+namespace corun::inline report {
 
 /// The rows of a run in a table that is sorted by policy, then replication.
 struct RunRows {
@@ -76,4 +76,4 @@ Json short_json(double x);
 /// short_json() of each.
 Json short_json(const std::vector<double>& values);
 
-}  // namespace corun
+}  // namespace corun::inline report

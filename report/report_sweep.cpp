@@ -13,7 +13,7 @@
 #include "runner/sweep/sweep_output.hpp"
 #include "runner/sweep/sweep_results.hpp"
 
-namespace corun {
+namespace corun::inline report {
 
 namespace {
 
@@ -106,4 +106,4 @@ void add_sweep(const std::string& path, Json& out) {
   out["sweep"] = std::move(sweep);
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

@@ -15,7 +15,7 @@
 #include "sim/base/nan.hpp"
 #include "sim/records/event_log.hpp"
 
-namespace corun {
+namespace corun::inline report {
 
 namespace {
 
@@ -481,4 +481,4 @@ void add_timeline(const ReportRuns& runs, Json& out, std::vector<std::string>& r
   out["gpu_types"] = timeline.types_json();
 }
 
-}  // namespace corun
+}  // namespace corun::inline report

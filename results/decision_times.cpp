@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -36,4 +36,4 @@ void PlanLosses::add(const PlanLosses& other) {
   worst = std::max(worst, other.worst);
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -6,7 +6,7 @@
 #include "support/statistics/log_histogram.hpp"
 
 /// Wall-clock times of scheduling passes, never part of the results, and the losses of plans.
-namespace corun {
+namespace corun::inline results {
 
 class DecisionTimes {
  public:
@@ -36,4 +36,4 @@ struct PlanLosses {
   void add(const PlanLosses& other);
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

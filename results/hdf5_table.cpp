@@ -11,7 +11,7 @@
 #include "sim/error.hpp"
 #include "support/checksum.hpp"
 
-namespace corun::hdf5 {
+namespace corun::inline results::hdf5 {
 
 namespace {
 
@@ -446,4 +446,4 @@ std::vector<std::string> TableReader::texts(const std::string& column, RowRange 
   return out;
 }
 
-}  // namespace corun::hdf5
+}  // namespace corun::inline results::hdf5

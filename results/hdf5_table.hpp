@@ -21,7 +21,7 @@
 /// file is read before this sum is checked: the library may crash on a damaged file, or not notice.
 ///
 /// The library is not thread-safe: hold hdf5_mutex() around every use of it.
-namespace corun::hdf5 {
+namespace corun::inline results::hdf5 {
 
 std::mutex& hdf5_mutex();
 
@@ -169,4 +169,4 @@ class TableReader {
   std::size_t rows_ = 0;
 };
 
-}  // namespace corun::hdf5
+}  // namespace corun::inline results::hdf5

@@ -20,7 +20,7 @@
 #include "support/atomic_file.hpp"
 #include "support/file_lock.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 namespace fs = std::filesystem;
 
@@ -168,4 +168,4 @@ bool PartialDirectory::move_aside() {
   return true;
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

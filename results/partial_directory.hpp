@@ -7,7 +7,7 @@
 /// directory keeps two programs from writing the same file.
 ///
 /// Parts that a killed run left in it are moved aside to `<path>.partial.1` (or .2, ...), never deleted.
-namespace corun {
+namespace corun::inline results {
 
 class PartialDirectory {
  public:
@@ -40,4 +40,4 @@ class PartialDirectory {
   int fd_ = -1;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

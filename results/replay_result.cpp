@@ -1,6 +1,6 @@
 #include "results/replay_result.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 DecisionTimes decision_times(const ReplayResult& result, std::size_t policy) {
   DecisionTimes all;
@@ -14,4 +14,4 @@ PlanLosses plan_losses(const ReplayResult& result, std::size_t policy) {
   return all;
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -11,7 +11,7 @@
 
 /// The result of a replay, or of a live run as a replay of one replication: the source of tables,
 /// JSON and results file.
-namespace corun {
+namespace corun::inline results {
 
 /// Shares (0 to 1) of co-run time by source of its cost; all 0 without co-runs.
 struct Coverage {
@@ -39,4 +39,4 @@ struct ReplayResult {
 DecisionTimes decision_times(const ReplayResult& result, std::size_t policy);
 PlanLosses plan_losses(const ReplayResult& result, std::size_t policy);
 
-}  // namespace corun
+}  // namespace corun::inline results

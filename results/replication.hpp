@@ -16,7 +16,7 @@
 #include "traces/trace.hpp"
 
 /// The result of running an experiment, and options for observing a run.
-namespace corun {
+namespace corun::inline results {
 
 /// One policy's run within a replication.
 struct PolicyRun {
@@ -59,4 +59,4 @@ struct RunObservation {
   std::function<void(Time, const KnowledgeBase&)> on_learned = {};
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -5,7 +5,7 @@
 #include "sim/records/event_log.hpp"
 #include "sim/records/metrics.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 using hdf5::Column;
 using hdf5::Kind;
@@ -307,4 +307,4 @@ const std::vector<std::string>& source_codes() {
   return codes;
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -8,7 +8,7 @@
 /// The tables of a results file: every name, unit and description of docs/results.md, in the order
 /// in which result_rows.cpp fills them. To add a column, add a line in result_columns.cpp and a
 /// value at the same position in result_rows.cpp.
-namespace corun {
+namespace corun::inline results {
 
 /// Bytes of the longest text of each kind in the file, at least 1.
 struct TextWidths {
@@ -49,4 +49,4 @@ TableLayout over_time_layout();
 const std::vector<std::string>& event_kind_codes();
 const std::vector<std::string>& source_codes();
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -13,7 +13,7 @@
 #include "results/result_columns.hpp"
 #include "sim/base/nan.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 using hdf5::Handle;
 using hdf5::Table;
@@ -420,4 +420,4 @@ std::string results_image(const ResultsContents& contents) {
   return hdf5::file_image([&](hid_t file) { ResultTables(file, contents).write(); });
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -10,7 +10,7 @@
 
 /// Builds the bytes of a results file: attributes of the root and the tables of result_columns.hpp.
 /// Equal contents give equal bytes.
-namespace corun {
+namespace corun::inline results {
 
 /// A reference to the data of a replication that the tables need.
 struct ReplicationView {
@@ -30,4 +30,4 @@ struct ResultsContents {
 /// Throws std::runtime_error if HDF5 runs out of memory. Locks hdf5_mutex().
 std::string results_image(const ResultsContents& contents);
 
-}  // namespace corun
+}  // namespace corun::inline results

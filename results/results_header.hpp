@@ -7,7 +7,7 @@
 
 /// The contents of a results file beside the replications. Wall-clock times, thread count, device
 /// and output path are in the run file (run_info.hpp) instead.
-namespace corun {
+namespace corun::inline results {
 
 inline constexpr int kResultsSchemaVersion = 1;
 
@@ -38,4 +38,4 @@ struct ResultsHeader {
   std::vector<std::string> warnings;   ///< what the program says of the experiment
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -10,7 +10,7 @@
 #include "results/hdf5_table.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 namespace fs = std::filesystem;
 
@@ -96,4 +96,4 @@ std::string interrupted_name(const std::string& path) {
   return name;
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

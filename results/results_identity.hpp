@@ -9,7 +9,7 @@
 
 /// Which experiment an existing results file is of: a run may replace the results of the same
 /// experiment (effective configuration, with its seed, and inputs) and nothing else.
-namespace corun {
+namespace corun::inline results {
 
 /// The facts in a results file that tell experiments apart; of the files of replays and sweeps.
 struct ResultsIdentity {
@@ -37,4 +37,4 @@ void check_run_file(const std::string& path, const std::string& place, Existing 
 /// "results.interrupted.h5", then "results.interrupted-2.h5" ...
 std::string interrupted_name(const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline results

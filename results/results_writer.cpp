@@ -15,7 +15,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 struct ResultsWriter::Impl {
   /// Copy of the data that a part needs from a replication.
@@ -144,4 +144,4 @@ void ResultsWriter::finish(const ReplayResult& result, const std::string& elsewh
   impl_->directory.remove();
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -16,7 +16,7 @@
 /// file and is written atomically. A kill at any instant loses only
 /// replications that `committed()` does not count yet. A run shorter than the interval writes no
 /// part. partial_directory.hpp explains parts of a killed run and second writers.
-namespace corun {
+namespace corun::inline results {
 
 /// The place of errors about a results file: the flag that names it.
 inline constexpr const char* kOutputFlag = "--output";
@@ -54,4 +54,4 @@ class ResultsWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -7,7 +7,7 @@
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 void write_run_json(const std::string& results_path, const RunInfo& info,
                     const ResultsHeader& header, const ReplayResult& result) {
@@ -51,4 +51,4 @@ void write_run_json(const std::string& results_path, const RunInfo& info,
   write_file_atomically(results_path + ".run.json", json_text(json));
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -7,7 +7,7 @@
 
 /// The run file `<results_path>.run.json` (docs/results.md): facts of a run that are not its
 /// result.
-namespace corun {
+namespace corun::inline results {
 
 struct RunInfo {
   double wall_s = 0;
@@ -22,4 +22,4 @@ struct RunInfo {
 void write_run_json(const std::string& results_path, const RunInfo& info,
                     const ResultsHeader& header, const ReplayResult& result);
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -7,7 +7,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 PairBelief sampled_cost(const PairBelief& expected, std::uint64_t draw, std::uint32_t a,
                         std::uint32_t b) {
@@ -77,4 +77,4 @@ std::vector<CoRunner> Belief::top_co_runners(const CoRunnerSearch& search,
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -12,7 +12,7 @@
 
 /// Belief: the scheduler's estimate of co-run costs. It starts from `belief.initial` and learns
 /// only from co-runs and probes that have ended (DESIGN 4.6).
-namespace corun {
+namespace corun::inline sim {
 
 /// A job of a finished co-run as the scheduler saw it: only the run that ended in the co-run,
 /// without earlier preempted runs.
@@ -121,4 +121,4 @@ class Belief {
   virtual bool needs_profile() const { return as_clusters() != nullptr; }
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

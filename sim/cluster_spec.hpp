@@ -10,7 +10,7 @@
 #include "sim/time.hpp"
 
 /// The simulated cluster as it was built: immutable.
-namespace corun {
+namespace corun::inline sim {
 
 struct GpuType {
   std::string name = "V100-16GB";
@@ -68,4 +68,4 @@ struct ClusterSpec {
   }
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace corun {
+namespace corun::inline sim {
 
 void ClusterState::add(GpuId g, JobId job, bool profiling) {
   GpuState& gpu = gpus_[index(g)];
@@ -23,4 +23,4 @@ void ClusterState::remove(GpuId g, JobId job) {
   if (gpu.residents.empty()) empty_.insert(g, gpu.node);
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

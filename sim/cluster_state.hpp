@@ -11,7 +11,7 @@
 #include "sim/time.hpp"
 
 /// Which jobs occupy which GPUs: kept by the backend, read by control loop and policies.
-namespace corun {
+namespace corun::inline sim {
 
 /// A set of GPUs as a bitmap: O(1) insert and erase, fast scan in ascending order.
 class GpuSet {
@@ -165,4 +165,4 @@ class ClusterState {
   FreeGpus empty_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

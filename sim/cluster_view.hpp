@@ -15,7 +15,7 @@
 /// All that a policy may see of a job: an opaque number, its profile, its requests, and the
 /// scheduler's own observations. No name, no model, no data set, no batch size, no epochs, and no
 /// run time unless the configuration grants estimates (DESIGN 4.13).
-namespace corun {
+namespace corun::inline sim {
 
 /// What a job is thought to need on a GPU type.
 struct ViewOnType {
@@ -140,4 +140,4 @@ class ClusterView {
   bool restricted_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -9,7 +9,7 @@
 ///   PolicyError  a policy's decision broke a rule of the control loop; names policy and rule.
 ///   DeviceError  GPU, driver or memory missing; the program exits with 3.
 /// Programming mistakes are asserts and are unreachable from user input.
-namespace corun {
+namespace corun::inline sim {
 
 class InputError : public std::runtime_error {
  public:
@@ -32,4 +32,4 @@ class DeviceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

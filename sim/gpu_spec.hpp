@@ -3,7 +3,7 @@
 #include <string>
 
 /// Public specifications of a GPU type.
-namespace corun {
+namespace corun::inline sim {
 
 /// Figures that are not known are 0.
 struct GpuSpec {
@@ -21,4 +21,4 @@ struct GpuSpec {
   double l2_mib = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

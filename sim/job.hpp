@@ -10,7 +10,7 @@
 
 /// A job as it was submitted. Its history is in job_record.hpp; its view for policies
 /// is in cluster_view.hpp.
-namespace corun {
+namespace corun::inline sim {
 
 /// Requests of a pod to its node besides GPUs: CPU [1/1000 core] and memory [MiB]; 0: nothing asked.
 struct ResourceRequest {
@@ -43,4 +43,4 @@ struct Workload {
   std::vector<JobId> arrivals;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -10,7 +10,7 @@
 /// Storage for jobs only while they are in the system: four bytes for every job of the workload, a
 /// whole T for those that have arrived and not yet left. Slots are used again. Throws
 /// std::logic_error for a job that is not in the system.
-namespace corun {
+namespace corun::inline sim {
 
 template <typename T>
 class JobSlots {
@@ -51,4 +51,4 @@ class JobSlots {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

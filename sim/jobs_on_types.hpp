@@ -11,7 +11,7 @@
 
 /// What jobs need on the GPU types of a cluster: their speed alone and their memory (DESIGN 4.16). Part of the
 /// world; the estimates that policies see are JobView::on_types.
-namespace corun {
+namespace corun::inline sim {
 
 /// How the solo time of a job on a GPU type is known.
 enum class SoloSource : std::uint8_t {
@@ -49,4 +49,4 @@ class JobsOnTypes {
   virtual std::optional<double> memory_mib(JobId job, const GpuType& type) const = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -7,7 +7,7 @@
 #include "sim/profile.hpp"
 
 /// Co-run measurements as models receive them (DESIGN section 7, `*.corun.csv`).
-namespace corun {
+namespace corun::inline sim {
 
 /// Opaque key of a workload that is measured repeatedly. Readers hand out keys; models may only
 /// compare them. kUnknownWorkload equals no workload, not even itself.
@@ -30,4 +30,4 @@ struct CorunMeasurement {
   std::vector<CorunMember> members;  ///< two or more
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -6,7 +6,7 @@
 #include "sim/base/host_device.hpp"
 
 /// Expected cost of putting two jobs together, and its value under an objective.
-namespace corun {
+namespace corun::inline sim {
 
 /// Expected cost of putting two jobs together; fractions.
 struct PairBelief {
@@ -50,4 +50,4 @@ CORUN_HOST_DEVICE inline double objective_cost(const CostRule& rule, const PairB
   return rule.risk > 0 ? expected + rule.risk * std::sqrt(square) : expected;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -14,7 +14,7 @@
 
 /// The interface of a scheduling policy: it gets a read-only view and returns decisions. A policy
 /// has no access to the engine, so the same object can drive a simulated and a live cluster.
-namespace corun {
+namespace corun::inline sim {
 
 /// Start these jobs, all at once, on these GPUs. Every job must want exactly gpus.size() GPUs and
 /// becomes resident on each of them. Their memory is admitted in this order.
@@ -136,4 +136,4 @@ struct LabelledPolicy {
   PolicyTraits traits = {};
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

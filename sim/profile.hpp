@@ -4,7 +4,7 @@
 
 /// Observations of a job that ran alone, and all that a policy may know of a job's nature (DESIGN
 /// 4.13): the type has no field for model, data set, batch size or epochs.
-namespace corun {
+namespace corun::inline sim {
 
 struct Profile {
   std::optional<double> gpu_util_pct;   ///< maximum GPU utilisation [%], PriRecT Table I
@@ -19,4 +19,4 @@ struct Profile {
   friend bool operator==(const Profile&, const Profile&) = default;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace corun {
+namespace corun::inline sim {
 
 /// How long a job is profiled, and the cost of it (DESIGN 4.5).
 enum class ProfilingMode : std::uint8_t {
@@ -12,4 +12,4 @@ enum class ProfilingMode : std::uint8_t {
   kPredictor,  ///< the profile is predicted, at no cost
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -6,7 +6,7 @@
 #include "sim/ids.hpp"
 
 /// Why a policy started or preempted a job: for the reader of the event log. Nothing goes by it.
-namespace corun {
+namespace corun::inline sim {
 
 enum class Why : std::uint8_t {
   kAlone,  ///< a start on GPUs of its own
@@ -33,4 +33,4 @@ struct Reason {
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

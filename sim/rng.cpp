@@ -7,7 +7,7 @@
 #include "sim/base/math.hpp"
 #include "sim/base/vector_clones.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 
@@ -259,4 +259,4 @@ double Rng::gamma(double shape) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -10,7 +10,7 @@
 /// A draw is a pure function of (seed, stream, entity, position). One more draw for one entity never shifts
 /// another entity's numbers, and the number of threads does not matter. The distributions are implemented
 /// here because those of the standard library differ between implementations.
-namespace corun {
+namespace corun::inline sim {
 
 /// One name per purpose. The values determine results: append, never renumber.
 enum class Stream : std::uint32_t {
@@ -91,4 +91,4 @@ class Rng {
   unsigned used_ = 4;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace corun {
+namespace corun::inline sim {
 
 std::optional<Sharing> sharing_of(std::string_view words) {
   std::string lower(words);
@@ -18,4 +18,4 @@ std::optional<Sharing> sharing_of(std::string_view words) {
   return std::nullopt;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// How processes share a GPU.
-namespace corun {
+namespace corun::inline sim {
 
 enum class Sharing : std::uint8_t {
   kUnknown,
@@ -23,4 +23,4 @@ inline constexpr std::array<std::string_view, kSharings> kSharingNames{"unknown"
 /// "separate". Empty words and "unknown" are kUnknown; nothing for others.
 std::optional<Sharing> sharing_of(std::string_view words);
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -13,7 +13,7 @@
 ///
 /// Features are the data of a data set about a job alone; all jobs of a table have the same ones. A
 /// workload's key is opaque: models may only compare it. Rows of several campaigns may stand in one table.
-namespace corun {
+namespace corun::inline sim {
 
 enum class FeatureScale : std::uint8_t {
   kLinear,  ///< percentages and the like
@@ -79,4 +79,4 @@ struct SpeedTable {
   const double* of(std::size_t job) const { return values.data() + job * features.size(); }
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

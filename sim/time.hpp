@@ -7,7 +7,7 @@
 #include "sim/error.hpp"
 
 /// Simulated time: an integer count of nanoseconds from the start of the trace (DESIGN 4.1).
-namespace corun {
+namespace corun::inline sim {
 
 using Duration = std::chrono::nanoseconds;
 using Time = std::chrono::nanoseconds;
@@ -85,4 +85,4 @@ class GpuTime {
 
 inline double to_seconds(GpuTime t) { return t.nanoseconds() * 1e-9; }
 
-}  // namespace corun
+}  // namespace corun::inline sim

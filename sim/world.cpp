@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace corun {
+namespace corun::inline sim {
 
 void World::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const {
   const std::array set{std::min(a, b), std::max(a, b)};
@@ -13,4 +13,4 @@ void World::pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const
   out.assign(1, {1, speed[0], speed[1]});
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

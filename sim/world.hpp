@@ -10,7 +10,7 @@
 
 /// The world: the simulation's true costs of co-runs. Only the simulated backends ask it; a policy never
 /// holds one (DESIGN 4.6).
-namespace corun {
+namespace corun::inline sim {
 
 /// Where a speed came from.
 enum class Provenance : std::uint8_t {
@@ -65,4 +65,4 @@ class World {
   virtual void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

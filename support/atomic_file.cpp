@@ -14,7 +14,7 @@
 #include "support/file_descriptor.hpp"
 #include "support/file_lock.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace fs = std::filesystem;
 
@@ -247,4 +247,4 @@ void write_file_atomically(const std::string& path, const ByteSource& source) {
   sync_directory(directory_of(target));
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -7,7 +7,7 @@
 
 /// Files that are written whole or not at all, even if the program is killed or the machine loses
 /// power.
-namespace corun {
+namespace corun::inline support {
 
 /// Checks, before any work is done, that a file can be written at `path`, and returns the path to
 /// write to: the target if `path` is a link. Throws InputError, which begins with `place` (usually
@@ -51,4 +51,4 @@ void sync_directory(const std::string& path);
 /// The directory of a path; "." for a bare name.
 std::string directory_of(const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline support

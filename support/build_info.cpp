@@ -2,9 +2,9 @@
 
 #include "support/build_constants.hpp"  // written by cmake/build_info.cmake
 
-namespace corun {
+namespace corun::inline support {
 
 std::string version() { return kVersion; }
 std::string commit() { return kCommit; }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -3,7 +3,7 @@
 #include <string>
 
 /// The version and commit that `--version` prints and every output records.
-namespace corun {
+namespace corun::inline support {
 
 /// As released, "0.1.0".
 std::string version();
@@ -11,4 +11,4 @@ std::string version();
 /// differed; "unknown" outside a checkout.
 std::string commit();
 
-}  // namespace corun
+}  // namespace corun::inline support

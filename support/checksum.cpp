@@ -13,7 +13,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::string sha256_of_text(std::string_view bytes) {
   return sum.hex();
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

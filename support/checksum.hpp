@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace corun {
+namespace corun::inline support {
 
 /// SHA-256 of a file's bytes, or of its first bytes, in hexadecimal, as sha256sum prints it. Throws
 /// InputError when the file cannot be read.
@@ -15,4 +15,4 @@ std::string sha256_of_file(const std::string& path,
 /// The same for bytes in memory.
 std::string sha256_of_text(std::string_view bytes);
 
-}  // namespace corun
+}  // namespace corun::inline support

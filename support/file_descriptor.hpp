@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-namespace corun {
+namespace corun::inline support {
 
 /// Owns a file descriptor; close() reports what the destructor cannot.
 class FileDescriptor {
@@ -30,4 +30,4 @@ class FileDescriptor {
   int fd_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline support

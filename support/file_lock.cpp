@@ -5,7 +5,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-namespace corun {
+namespace corun::inline support {
 
 LockOutcome try_lock(int descriptor) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return LockOutcome::kHeld;
@@ -26,4 +26,4 @@ bool is_named(int descriptor, const std::string& path) {
          held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

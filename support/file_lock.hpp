@@ -5,7 +5,7 @@
 
 /// Advisory locks of whole files and directories (flock): two corun processes exclude each other
 /// with them. A lock ends with the last copy of its descriptor, however the process ends.
-namespace corun {
+namespace corun::inline support {
 
 enum class LockOutcome : std::uint8_t {
   kHeld,         ///< held until the descriptor is closed
@@ -23,4 +23,4 @@ LockOutcome wait_for_lock(int descriptor);
 /// opening and its locking: a lock counts only if this is still true afterwards.
 bool is_named(int descriptor, const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -4,7 +4,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -34,4 +34,4 @@ std::string json_line(const Json& json) {
   return without_bad_text(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 /// JSON of all output: keys in the order in which they were added.
-namespace corun {
+namespace corun::inline support {
 
 using Json = nlohmann::ordered_json;
 
@@ -27,4 +27,4 @@ std::string json_text(const Json& json);
 /// One object of a JSON lines file, the same way, without the line's end.
 std::string json_line(const Json& json);
 
-}  // namespace corun
+}  // namespace corun::inline support

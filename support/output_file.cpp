@@ -15,7 +15,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace fs = std::filesystem;
 
@@ -117,4 +117,4 @@ void check_name(const std::string& path, const std::string& place,
                   printable(path, 200), named, fmt::join(formats, " or "), printable(suffix)));
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

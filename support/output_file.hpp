@@ -13,7 +13,7 @@
 /// results_identity.hpp, replay_figure.hpp.) An empty file counts as none.
 ///
 /// Also the suffixes of file names by which corun knows a format.
-namespace corun {
+namespace corun::inline support {
 
 /// What becomes of an output file that exists.
 enum class Existing : std::uint8_t {
@@ -68,4 +68,4 @@ std::string_view format_of_name(const std::string& path);
 void check_name(const std::string& path, const std::string& place,
                 std::initializer_list<std::string_view> formats);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -4,7 +4,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -56,4 +56,4 @@ bool PrintableStream::print(std::string_view text) {
   return target_->sputn(shown.data(), size) == size;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

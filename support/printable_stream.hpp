@@ -7,7 +7,7 @@
 
 /// All that the program prints holds text of others: names of jobs and files, values of flags, messages
 /// of external policies. A terminal would obey control characters in it.
-namespace corun {
+namespace corun::inline support {
 
 /// While it lives, all text that is written to `stream` is printed by printable_lines().
 class PrintableStream : private std::streambuf {
@@ -28,4 +28,4 @@ class PrintableStream : private std::streambuf {
   std::string begun_;  ///< a character of several bytes of which some are still to come
 };
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -8,7 +8,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -54,4 +54,4 @@ void Progress::update(std::size_t done, std::size_t total) {
                    fmt::format("{:.{}f}", rate, rate < 10 ? 2 : 0), time_left(left)));
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

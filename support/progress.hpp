@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace corun {
+namespace corun::inline support {
 
 /// A progress bar on stderr. It is drawn only on a terminal and not if `quiet`, at most ten times a
 /// second, and is erased by the destructor.
@@ -29,4 +29,4 @@ class Progress {
   std::chrono::steady_clock::time_point last_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline support

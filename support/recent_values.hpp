@@ -11,7 +11,7 @@
 
 /// Values that several threads need and that are costly to make: each is made once and held while it
 /// was requested recently.
-namespace corun {
+namespace corun::inline support {
 
 /// Thread-safe. `Key` has operator==; `Value` is cheap to copy, like a shared_ptr.
 template <typename Key, typename Value>
@@ -101,4 +101,4 @@ class RecentValues {
   std::uint64_t next_number_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -14,7 +14,7 @@
 #include "sim/error.hpp"
 #include "support/checksum.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -113,4 +113,4 @@ std::string sealed_bytes(std::string_view content, const SealedKind& kind) {
                      kSum, sha256_of_text(content), content);
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

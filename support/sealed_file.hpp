@@ -8,7 +8,7 @@
 ///   corun speed model, version 4, bytes 1234567, sha256 0f3c...
 ///
 /// followed by that many bytes with that SHA-256. A file that is cut short or damaged is refused.
-namespace corun {
+namespace corun::inline support {
 
 struct SealedKind {
   std::string_view noun;  ///< "speed model"
@@ -31,4 +31,4 @@ std::string_view sealed_content(std::string_view bytes, const std::string& place
 /// The bytes of a file with this content.
 std::string sealed_bytes(std::string_view content, const SealedKind& kind);
 
-}  // namespace corun
+}  // namespace corun::inline support

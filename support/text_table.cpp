@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline support {
 
 std::size_t shown_width(std::string_view text) {
   constexpr unsigned kKind = 0xC0;
@@ -66,4 +66,4 @@ std::string shown(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -8,7 +8,7 @@
 
 /// Cells in aligned columns: each column is as wide as its longest cell, two blanks separate
 /// columns, and no line ends in blanks.
-namespace corun {
+namespace corun::inline support {
 
 /// Number of characters of a UTF-8 text: continuation bytes do not count.
 std::size_t shown_width(std::string_view text);
@@ -49,4 +49,4 @@ std::string aligned(std::vector<std::vector<std::string>> rows);
 /// A number with `digits` digits after the point; "-" where there is none.
 std::string shown(const std::optional<double>& value, int digits);
 
-}  // namespace corun
+}  // namespace corun::inline support

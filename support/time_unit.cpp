@@ -1,6 +1,6 @@
 #include "support/time_unit.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 TimeUnit time_unit(double largest_s) {
   constexpr double kMinute = 60;
@@ -12,4 +12,4 @@ TimeUnit time_unit(double largest_s) {
   return {};
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Units in which people read times.
-namespace corun {
+namespace corun::inline support {
 
 struct TimeUnit {
   const char* name = "s";
@@ -12,4 +12,4 @@ struct TimeUnit {
 /// and days. Seconds if it is NaN.
 TimeUnit time_unit(double largest_s);
 
-}  // namespace corun
+}  // namespace corun::inline support

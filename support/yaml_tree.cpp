@@ -17,7 +17,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline support {
 namespace {
 
 constexpr std::string_view kExpected = "expected YAML keys such as 'replications: 200'";
@@ -336,4 +336,4 @@ std::string read_yaml_text(const std::string& path, std::size_t bytes_max) {
   return text;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

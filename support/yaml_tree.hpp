@@ -11,7 +11,7 @@
 /// accepts less than YAML does, so that nothing is lost or guessed silently: no anchors, aliases,
 /// merge keys and tags, one document, no duplicate keys, keys are plain words, no control
 /// characters, tabs never indent. Numbers stay text: yaml_values.hpp converts them.
-namespace corun {
+namespace corun::inline support {
 
 /// The source of a text: a file, whose places are "NAME:LINE:COLUMN" (1-based, columns in
 /// characters), or a command-line option, whose only place is NAME.
@@ -66,4 +66,4 @@ std::string read_yaml_text(const std::string& path, std::size_t bytes_max);
 /// Throws as read_yaml_text() and parse_yaml().
 YamlNode read_yaml_file(const std::string& path, std::size_t bytes_max = kYamlBytesMax);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -14,7 +14,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline support {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -176,4 +176,4 @@ bool read_flag(const YamlValue& at) {
   at.refuse("true or false" + hint);
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

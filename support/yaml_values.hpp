@@ -9,7 +9,7 @@
 
 /// Reads the scalars of a YAML tree as numbers, texts, words and flags. Every mistake is an
 /// InputError at the node's place: "KEY: found ..., expected ...; what to do".
-namespace corun {
+namespace corun::inline support {
 
 /// A closed range. An infinite end is no bound, but values must be finite.
 template <typename T>
@@ -55,4 +55,4 @@ std::string read_choice(const YamlValue& at, std::span<const std::string_view> w
 /// true or false.
 bool read_flag(const YamlValue& at);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -22,7 +22,7 @@
 #include "traces/public_formats/standard_workload.hpp"
 #include "traces/solo_workload.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 std::span<const TraceEntry> trace_catalog() {
   static const std::array catalog = std::to_array<TraceEntry>({
@@ -124,4 +124,4 @@ const TraceEntry& recognise_trace(const std::string& path) {
                        "; name its format, or convert it");
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -15,7 +15,7 @@
 
 /// The table of workload sources. To add a trace format, write traces/<format>.{hpp,cpp} and one line in
 /// catalog.cpp.
-namespace corun {
+namespace corun::inline traces {
 
 struct TraceRequest {
   std::string path;                    ///< for sources that read a file
@@ -53,4 +53,4 @@ const TraceEntry* find_trace(std::string_view name);
 /// file cannot be read or is empty, or if it is a pipe or another file that can be read only once.
 const TraceEntry& recognise_trace(const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline traces

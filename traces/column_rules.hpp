@@ -7,7 +7,7 @@
 #include "traces/trace.hpp"
 
 /// Value ranges of columns that several formats share.
-namespace corun {
+namespace corun::inline traces {
 
 inline constexpr NumberRule kShare{"a percentage", 0, 100};
 /// A framework can reserve more than the GPU has.
@@ -36,4 +36,4 @@ constexpr std::string_view stated_gpu(std::string_view words) {
 inline constexpr std::size_t kMostCampaigns = 64;
 inline constexpr IntegerRule kPriority{"a whole number", -1'000'000'000, 1'000'000'000};
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -12,7 +12,7 @@
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr int kEndOfFile = -1;
@@ -555,4 +555,4 @@ std::string csv_seconds(Duration value) {
   return fraction.empty() ? text : text + "." + fraction;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -24,7 +24,7 @@
 /// bare field, control bytes, bytes that are not UTF-8, records above kMaxRecordBytes. A file may be compressed
 /// (input_file.hpp). Lines and columns (in bytes) count from 1. Every mistake of the file is an InputError
 /// of one line: place, what was found, what was expected, what to do.
-namespace corun {
+namespace corun::inline traces {
 
 /// Bytes. A longer record has a quote that was never closed, or the file is no CSV.
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20;
@@ -205,4 +205,4 @@ bool looks_like_fractions(std::span<const double> values);
 /// Seconds with as many digits as the nanoseconds need; reading it back gives the same Duration.
 std::string csv_seconds(Duration value);
 
-}  // namespace corun
+}  // namespace corun::inline traces

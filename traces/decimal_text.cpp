@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Room for the largest and the smallest double without an exponent.
@@ -30,4 +30,4 @@ std::string rounded_text(double value, int digits) {
   return text;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

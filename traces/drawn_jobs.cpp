@@ -8,7 +8,7 @@
 #include "sim/rng.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 double drawn_mean_solo_s() {
   return kDrawnSoloMedianS * math::exp(kDrawnSoloLogDeviation * kDrawnSoloLogDeviation / 2);
@@ -49,4 +49,4 @@ std::vector<DrawnJob> draw_jobs(int jobs, std::size_t choices,
   return drawn;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

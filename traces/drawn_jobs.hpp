@@ -8,7 +8,7 @@
 #include "sim/job.hpp"
 
 /// Jobs drawn from a table of workloads that have no number of steps or epochs.
-namespace corun {
+namespace corun::inline traces {
 
 /// The solo time of a job is log-normal with this median and this standard deviation of its logarithm,
 /// by choice and not by measurement: half of the jobs take between 6 and 16 minutes, one in a hundred
@@ -32,4 +32,4 @@ struct DrawnJob {
 std::vector<DrawnJob> draw_jobs(int jobs, std::size_t choices,
                                 std::optional<double> interarrival_mean_s, std::uint64_t seed);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -9,7 +9,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Name, architecture, SMs, CUDA cores, tensor cores, resident threads per SM, memory [MiB], bandwidth
@@ -313,4 +313,4 @@ std::string_view gpu_of_gavel(std::string_view type) {
   return {};
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

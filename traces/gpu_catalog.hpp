@@ -12,7 +12,7 @@
 
 /// The GPU types that corun knows, with their public specifications, and the names under which public tables
 /// have them.
-namespace corun {
+namespace corun::inline traces {
 
 /// All types, by architecture. The slices of GPUs with MIG are types of their own, "A100-40GB:1g.5gb", with
 /// their share of the SMs, the memory and its bandwidth.
@@ -63,4 +63,4 @@ class GpuTypes {
 /// Gavel's name (v100, p100, k80) for a type; empty for a type that Gavel lacks.
 std::string_view gpu_of_gavel(std::string_view type);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -18,7 +18,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr std::size_t kInputBufferBytes = std::size_t{1} << 16;
@@ -273,4 +273,4 @@ std::string first_bytes(const std::string& path, const std::string& what, std::s
   return bytes;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

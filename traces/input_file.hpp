@@ -8,7 +8,7 @@
 /// All readers open files through this. Files compressed by gzip or zstd (recognised by their first bytes,
 /// not by their name) are decompressed, in memory bounded by one buffer and the archive's window (at most
 /// 128 MiB).
-namespace corun {
+namespace corun::inline traces {
 
 /// A stream of the file's text. `what` describes the expected file: "a CSV file". InputError if the file is
 /// missing, a directory or unreadable. Reading from the stream throws InputError if an archive is damaged
@@ -29,4 +29,4 @@ std::vector<std::string> header_names(const std::string& path);
 /// A path for messages: unchanged, unless it would break the line.
 std::string shown_path(const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -18,7 +18,7 @@
 #include "traces/input_file.hpp"
 #include "traces/trace_builder.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kJobColumns = {{"job"},
@@ -623,4 +623,4 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

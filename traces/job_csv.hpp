@@ -45,7 +45,7 @@
 /// Times are kept to the nanosecond. Identifiers follow the order of rows; arrivals follow `submit_s`, rows
 /// of one instant in file order. Other columns are left out (Trace::unread_columns), but a name that is
 /// nearly that of a missing column above is refused.
-namespace corun {
+namespace corun::inline traces {
 
 /// Parses "arrival=submit_s,hours=solo_s*3600,note=": a column of the file, its name above and, for numbers
 /// in s, % or MiB but memory_mib, a factor; with nothing after "=" the column is left out. InputError at
@@ -69,4 +69,4 @@ bool looks_like_job_csv(const TraceHead& head);
 /// which nothing is known of any job. Names must have no tabs and line breaks, as from every reader.
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -11,7 +11,7 @@
 #include "traces/drawn_jobs.hpp"
 #include "traces/tables/lucid_pairs.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Positions in the table, ascending.
@@ -74,4 +74,4 @@ Trace pair_workload_trace(const PairTable& table, int jobs,
   return trace;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

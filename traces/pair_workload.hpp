@@ -7,7 +7,7 @@
 #include "traces/trace.hpp"
 
 /// Queues drawn from a table of measured pairs, so that most co-runs in them are measured.
-namespace corun {
+namespace corun::inline traces {
 
 /// `jobs` jobs drawn uniformly, with replacement, from the table's jobs with a pair of which both
 /// speeds were measured, named "NAME#17" after the table's name and JobId. Pair tables have no solo
@@ -22,4 +22,4 @@ namespace corun {
 Trace pair_workload_trace(const PairTable& table, int jobs,
                           std::optional<double> interarrival_mean_s, std::uint64_t seed);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -15,7 +15,7 @@
 #include "sim/rng.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Centre of cluster 0 in the best k-means optimum over the data set of 175 profiles (maximum utilisation,
@@ -336,4 +336,4 @@ PaperReported paper_reported(std::string_view table) {
   return {isd_pairs.value(), ps_pairs.value(), isd_all.value(), ps_all.value()};
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

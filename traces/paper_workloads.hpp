@@ -16,7 +16,7 @@
 /// All measurements are from "V100-16GB" under "time-slicing". Profiles are the published maxima (measured
 /// on T4 and P100). The autoencoders have no published profile: they get the centre of their cluster,
 /// marked Profile::imputed. The memory demand was not published for any job.
-namespace corun {
+namespace corun::inline traces {
 
 inline constexpr std::string_view kPaperGpuType = "V100-16GB";
 inline constexpr std::string_view kPaperSharing = "time-slicing";
@@ -96,4 +96,4 @@ struct PaperReported {
 PaperSchedule paper_schedule(std::string_view table);
 PaperReported paper_reported(std::string_view table);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -11,7 +11,7 @@
 #include "traces/drawn_jobs.hpp"
 #include "traces/tables/apply_solo_table.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Column of the reference type.
@@ -55,4 +55,4 @@ Trace solo_workload_trace(const SoloTable& table, const std::optional<std::strin
   return trace;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

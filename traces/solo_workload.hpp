@@ -9,7 +9,7 @@
 
 /// Queues drawn from a table of solo times, so that the solo times of their jobs on several GPU types
 /// are measured.
-namespace corun {
+namespace corun::inline traces {
 
 /// `jobs` jobs drawn uniformly, with replacement, from the table's workloads that are measured on the
 /// reference type, `reference` as the table names it or, if empty, the table's first type. They are
@@ -25,4 +25,4 @@ namespace corun {
 Trace solo_workload_trace(const SoloTable& table, const std::optional<std::string>& reference,
                           int jobs, std::optional<double> interarrival_mean_s, std::uint64_t seed);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -15,7 +15,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr double kDay = 86400;
@@ -221,4 +221,4 @@ Trace synthetic_trace(const SyntheticOptions& options) {
   return trace;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -28,7 +28,7 @@
 ///
 /// Times are rounded to milliseconds. Draws are keyed by (seed, job): a longer trace of the same seed and
 /// rate begins with the shorter one, also a diurnal or bursty one.
-namespace corun {
+namespace corun::inline traces {
 
 enum class ArrivalPattern : std::uint8_t { kPoisson, kBursty, kDiurnal };
 
@@ -52,4 +52,4 @@ double expected_gpu_seconds(const SyntheticOptions& options);
 /// InputError if the last job would be submitted after kMaxTimeSeconds.
 Trace synthetic_trace(const SyntheticOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -16,7 +16,7 @@
 
 /// The result of a reader or generator: the jobs, and data that are attached again on output and never
 /// reach a policy (DESIGN 4.13).
-namespace corun {
+namespace corun::inline traces {
 
 inline constexpr int kUnknownCluster = -1;
 inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet_NaN();
@@ -128,4 +128,4 @@ inline void order_arrivals(Trace& trace) {
                            [&](JobId id) { return trace.workload.jobs[index(id)].submit; });
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -8,7 +8,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 std::uint32_t hash_of(std::string_view name) {
@@ -210,4 +210,4 @@ bool has_columns(const TraceHead& head, std::initializer_list<std::string_view> 
   return std::ranges::all_of(columns, names_it);
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -12,7 +12,7 @@
 
 /// Common part of all readers of job traces: limits, checks of repeated names, counts of jobs that are left
 /// out.
-namespace corun {
+namespace corun::inline traces {
 
 // Limits of a job of a trace. A value beyond them is a mistake, or would not fit in simulated time.
 inline constexpr NumberRule kSubmitRule{"a number of seconds", 0, kMaxTimeSeconds};
@@ -125,4 +125,4 @@ std::string_view first_line(std::string_view text, char comment = '\0');
 /// Whether the first line of a CSV file names all of these columns.
 bool has_columns(const TraceHead& head, std::initializer_list<std::string_view> columns);
 
-}  // namespace corun
+}  // namespace corun::inline traces

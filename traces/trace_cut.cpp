@@ -4,7 +4,7 @@
 #include "sim/rng.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 TraceCut cut_trace(const Trace& whole, const TraceCutOptions& options) {
   TraceCut cut;
@@ -37,4 +37,4 @@ TraceCut cut_trace(const Trace& whole, const TraceCutOptions& options) {
   return cut;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -13,7 +13,7 @@
 ///   3. each job with probability `sample`; the draw is keyed by (seed, number of the job in the whole
 ///      trace), so it does not depend on the other steps, and a larger share contains a smaller one
 ///   4. submission times divided by `load`: 2 is the same jobs in half the time
-namespace corun {
+namespace corun::inline traces {
 
 struct TraceCutOptions {
   double from_s = 0;  ///< [s] 0 or more
@@ -34,4 +34,4 @@ struct TraceCut {
 /// The jobs keep their order. Throws InputError if a time would be beyond kMaxTimeSeconds.
 TraceCut cut_trace(const Trace& whole, const TraceCutOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline traces

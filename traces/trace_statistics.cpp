@@ -7,7 +7,7 @@
 #include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 double gpu_seconds(const JobSpec& job) {
   return to_seconds(job.work) * job.gpus * (job.gpu_milli * 1e-3);
@@ -130,4 +130,4 @@ std::optional<double> offered_load(const TraceStatistics& statistics, double gpu
   return statistics.gpu_s / (span_s * gpus);
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -11,7 +11,7 @@
 #include "traces/trace.hpp"
 
 /// Summary statistics of a trace of jobs.
-namespace corun {
+namespace corun::inline traces {
 
 struct GangStatistics {
   int gpus = 1;
@@ -68,4 +68,4 @@ std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
 /// Run time x GPUs of a job [GPU s], a share of a GPU as such.
 double gpu_seconds(const JobSpec& job);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-namespace corun {
+namespace corun::inline traces {
 
 std::string workload_text(std::string_view model, int batch_size, int epochs) {
   return std::string(model) + "/bs=" + std::to_string(batch_size) +
@@ -35,4 +35,4 @@ const std::string& WorkloadKeys::text(WorkloadKey key) const {
   return texts_[key];
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -9,7 +9,7 @@
 
 #include "sim/measurement.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 /// "MODEL/bs=N/epochs=N": the text of a paper's workload, in `workload` of a job trace and `job` of a
 /// co-run file.
@@ -38,4 +38,4 @@ class WorkloadKeys {
   std::unordered_map<std::string_view, WorkloadKey> by_text_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline traces

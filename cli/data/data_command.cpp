@@ -5,7 +5,7 @@
 #include "cli/subcommands.hpp"
 
 /// `corun data list | derive`: the public data sets, which are not part of corun.
-namespace corun {
+namespace corun::inline cli {
 
 int data_command(const std::vector<std::string>& arguments) {
   static constexpr std::array<Subcommand, 2> kAll{{
@@ -33,4 +33,4 @@ int data_command(const std::vector<std::string>& arguments) {
       kAll, arguments);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

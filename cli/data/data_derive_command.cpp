@@ -22,7 +22,7 @@
 #include "traces/tables/lucid_colocation.hpp"
 
 /// `corun data derive`: makes the tables that corun reads from the authors' published files.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -186,4 +186,4 @@ int data_derive_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

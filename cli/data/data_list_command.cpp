@@ -12,7 +12,7 @@
 #include "support/text_table.hpp"
 
 /// `corun data list`: the public data sets, and which of them are present.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -145,4 +145,4 @@ int data_list_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

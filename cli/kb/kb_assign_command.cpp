@@ -12,7 +12,7 @@
 #include "traces/tables/profile_csv.hpp"
 
 /// `corun kb assign`: the cluster and uncertainty of each profile.
-namespace corun {
+namespace corun::inline cli {
 
 namespace po = boost::program_options;
 
@@ -55,4 +55,4 @@ int kb_assign_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

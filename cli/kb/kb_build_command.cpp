@@ -19,7 +19,7 @@
 #include "traces/tables/profile_csv.hpp"
 
 /// `corun kb build`: makes a knowledge base file from solo profiles and measured co-runs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -249,4 +249,4 @@ int kb_build_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

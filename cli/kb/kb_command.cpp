@@ -5,7 +5,7 @@
 #include "cli/subcommands.hpp"
 
 /// `corun kb build | show | assign | update | eval`: commands about knowledge bases.
-namespace corun {
+namespace corun::inline cli {
 
 int kb_command(const std::vector<std::string>& arguments) {
   static constexpr std::array<Subcommand, 5> kAll{{
@@ -24,4 +24,4 @@ int kb_command(const std::vector<std::string>& arguments) {
                         kAll, arguments);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

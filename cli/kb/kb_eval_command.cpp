@@ -22,7 +22,7 @@
 
 /// `corun kb eval`: evaluates each step of the knowledge base and checks the papers' claims about
 /// it.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -146,4 +146,4 @@ int kb_eval_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -7,7 +7,7 @@
 #include "knowledge/knowledge_report.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 void learn_coruns(KnowledgeFile& file, const std::vector<std::string>& tables,
                   const CommonOptions& common) {
@@ -30,4 +30,4 @@ std::string knowledge_output(const KnowledgeFile& file, Format format) {
   return knowledge_file_table(file);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

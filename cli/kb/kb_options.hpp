@@ -7,7 +7,7 @@
 #include "knowledge/knowledge_file.hpp"
 
 /// Reading of co-runs and output of knowledge bases by the flags of `corun kb`.
-namespace corun {
+namespace corun::inline cli {
 
 /// Learns each table of --coruns, given by name or path; prints notes on stderr.
 void learn_coruns(KnowledgeFile& file, const std::vector<std::string>& tables,
@@ -16,4 +16,4 @@ void learn_coruns(KnowledgeFile& file, const std::vector<std::string>& tables,
 /// A knowledge base in `format`.
 std::string knowledge_output(const KnowledgeFile& file, Format format);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -10,7 +10,7 @@
 #include "support/atomic_file.hpp"
 
 /// `corun kb show`: prints a knowledge base.
-namespace corun {
+namespace corun::inline cli {
 
 namespace po = boost::program_options;
 
@@ -55,4 +55,4 @@ int kb_show_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

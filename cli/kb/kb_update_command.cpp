@@ -9,7 +9,7 @@
 #include "sim/error.hpp"
 
 /// `corun kb update`: adds co-runs or another knowledge base to a knowledge base file.
-namespace corun {
+namespace corun::inline cli {
 
 namespace po = boost::program_options;
 
@@ -70,4 +70,4 @@ int kb_update_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -9,7 +9,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -58,4 +58,4 @@ int live_command(const std::vector<std::string>& arguments) {
                                      "': " + did_you_mean(arguments[0], known));
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

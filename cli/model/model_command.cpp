@@ -5,7 +5,7 @@
 #include "cli/subcommands.hpp"
 
 /// `corun model fit | predict | suggest | eval`: interference models of pairs of jobs.
-namespace corun {
+namespace corun::inline cli {
 
 int model_command(const std::vector<std::string>& arguments) {
   static constexpr std::array<Subcommand, 4> kAll{{
@@ -24,4 +24,4 @@ int model_command(const std::vector<std::string>& arguments) {
       kAll, arguments);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

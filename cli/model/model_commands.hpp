@@ -7,7 +7,7 @@
 #include "cli/cli.hpp"
 
 /// The commands of `corun model`, each in a file of its own.
-namespace corun {
+namespace corun::inline cli {
 
 int model_fit_command(const std::vector<std::string>& arguments);
 int model_predict_command(const std::vector<std::string>& arguments);
@@ -41,4 +41,4 @@ struct MeasurementCurveAsked {
 };
 int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOptions& common);
 
-}  // namespace corun
+}  // namespace corun::inline cli

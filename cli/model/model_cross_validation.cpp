@@ -17,7 +17,7 @@
 #include "support/progress.hpp"
 
 /// `corun model eval --split ...`: cross-validation of interference models over tables of pairs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -122,4 +122,4 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -23,7 +23,7 @@
 #include "traces/tables/corun_csv.hpp"
 
 /// `corun model eval`: evaluates predictions of interference models on held-out pairs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -259,4 +259,4 @@ int model_eval_command(const std::vector<std::string>& arguments) {
   return evaluate_left_out(tables, list_option(*values, "model"), queues, seed, effort, common);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

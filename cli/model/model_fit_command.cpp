@@ -21,7 +21,7 @@
 #include "support/json.hpp"
 
 /// `corun model fit`: fits an interference model to measured pairs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -171,4 +171,4 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -9,7 +9,7 @@
 #include "support/progress.hpp"
 
 /// `corun model eval --measure ...`: what the list of `corun model suggest` is worth.
-namespace corun {
+namespace corun::inline cli {
 
 int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOptions& common) {
   WorkloadKeys keys;
@@ -56,4 +56,4 @@ int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOpti
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -23,7 +23,7 @@
 #include "traces/tables/append_pair_table.hpp"
 #include "traces/tables/group_table.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 std::optional<PapersScored> papers_named(const std::string& name) {
   if (name == "papers") return PapersScored::kAll;
@@ -188,4 +188,4 @@ std::string model_output_option(const boost::program_options::variables_map& val
   return checked_output_path(path, "--out");
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

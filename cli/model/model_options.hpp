@@ -12,7 +12,7 @@
 #include "traces/tables/pair_table.hpp"
 
 /// Tables and files named by the flags of `corun model`.
-namespace corun {
+namespace corun::inline cli {
 
 /// The scored pairs if a value of --pairs names the papers' tables; empty for a file.
 std::optional<PapersScored> papers_named(const std::string& name);
@@ -75,4 +75,4 @@ std::string model_output_option(const boost::program_options::variables_map& val
                                 const CommonOptions& common, const std::string& command,
                                 const std::string& example);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -18,7 +18,7 @@
 #include "support/atomic_file.hpp"
 
 /// `corun model predict`: predicts a table of pairs with a fitted model.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -140,4 +140,4 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

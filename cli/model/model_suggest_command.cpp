@@ -22,7 +22,7 @@
 #include "support/json.hpp"
 
 /// `corun model suggest`: which pairs of a queue to measure next.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -237,4 +237,4 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -23,7 +23,7 @@
 #include "traces/input_file.hpp"
 
 /// `corun predictor apply`: predicts the jobs of a table.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -213,4 +213,4 @@ int predictor_apply_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -5,7 +5,7 @@
 #include "cli/subcommands.hpp"
 
 /// `corun predictor fit | apply | eval`: predictors of memory, time and utilisation of jobs.
-namespace corun {
+namespace corun::inline cli {
 
 int predictor_command(const std::vector<std::string>& arguments) {
   static constexpr std::array<Subcommand, 3> kAll{{
@@ -25,4 +25,4 @@ int predictor_command(const std::vector<std::string>& arguments) {
                         kAll, arguments);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -14,7 +14,7 @@
 #include "support/progress.hpp"
 
 /// `corun predictor eval`: cross-validation of predictors.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -167,4 +167,4 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -16,7 +16,7 @@
 #include "support/json.hpp"
 
 /// `corun predictor fit`: fits a predictor to tables of measured jobs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -108,4 +108,4 @@ int predictor_fit_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

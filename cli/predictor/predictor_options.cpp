@@ -13,7 +13,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace po = boost::program_options;
 
@@ -122,4 +122,4 @@ void note_missing(const CommonOptions& common, std::size_t missing, std::size_t 
                    missing, rows, lacking));
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

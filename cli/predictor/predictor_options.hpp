@@ -9,7 +9,7 @@
 #include "predictors/tables/job_table.hpp"
 
 /// Options that the words of `corun predictor` share. All throw InputError that begins with the flag.
-namespace corun {
+namespace corun::inline cli {
 
 /// Adds --gpu-types.
 void add_gpu_types_option(CommandLine& command);
@@ -38,4 +38,4 @@ std::string needed_option(const boost::program_options::variables_map& values,
 void note_missing(const CommonOptions& common, std::size_t missing, std::size_t rows,
                   const std::vector<std::string>& columns);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -5,7 +5,7 @@
 #include "cli/trace/trace_commands.hpp"
 
 /// `corun trace info | convert | cut | generate`: traces of jobs.
-namespace corun {
+namespace corun::inline cli {
 
 int trace_command(const std::vector<std::string>& arguments) {
   static constexpr std::array<Subcommand, 4> kAll{{
@@ -25,4 +25,4 @@ int trace_command(const std::vector<std::string>& arguments) {
                         kAll, arguments);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -3,7 +3,7 @@
 
 /// `corun trace convert`: converts any format that corun reads to corun's CSV or Standard Workload
 /// Format.
-namespace corun {
+namespace corun::inline cli {
 
 int trace_convert_command(const std::vector<std::string>& arguments) {
   CommandLine command;
@@ -38,4 +38,4 @@ int trace_convert_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

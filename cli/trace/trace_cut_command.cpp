@@ -11,7 +11,7 @@
 #include "traces/trace_cut.hpp"
 
 /// `corun trace cut`: a part of a trace, or its jobs at another load.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -113,4 +113,4 @@ int trace_cut_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -13,7 +13,7 @@
 #include "traces/synthetic_trace.hpp"
 
 /// `corun trace generate`: a synthetic trace of jobs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -135,4 +135,4 @@ int trace_generate_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

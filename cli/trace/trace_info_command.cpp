@@ -10,7 +10,7 @@
 #include "traces/public_formats/openb.hpp"
 
 /// `corun trace info`: prints statistics of a trace of jobs.
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -107,4 +107,4 @@ int trace_info_command(const std::vector<std::string>& arguments) {
   return kDone;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -18,7 +18,7 @@
 #include "traces/job_csv.hpp"
 #include "traces/public_formats/standard_workload.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -179,4 +179,4 @@ std::string trace_output(const TraceReport& report, Format format) {
   return trace_report_table(report);
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

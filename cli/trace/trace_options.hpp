@@ -12,7 +12,7 @@
 
 /// Reading, writing and output of traces by the flags of `corun trace`. All functions throw
 /// InputError that begins with the flag or argument.
-namespace corun {
+namespace corun::inline cli {
 
 /// A trace, its format and its files.
 struct ReadTrace {
@@ -50,4 +50,4 @@ std::string required_argument(const boost::program_options::variables_map& value
 /// The statistics of a trace in `format`.
 std::string trace_output(const TraceReport& report, Format format);
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -13,7 +13,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::inline cli {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::string trace_report_csv(const TraceReport& report) {
   return text;
 }
 
-}  // namespace corun
+}  // namespace corun::inline cli

@@ -10,7 +10,7 @@
 
 /// Statistics of a trace as table, JSON and CSV: number of jobs, requests, arrivals, run times, and
 /// the load that they offer to a cluster.
-namespace corun {
+namespace corun::inline cli {
 
 struct GpusOfType {
   std::string gpu_type;
@@ -30,4 +30,4 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report);
 /// Columns figure,value: one row per statistic.
 std::string trace_report_csv(const TraceReport& report);
 
-}  // namespace corun
+}  // namespace corun::inline cli

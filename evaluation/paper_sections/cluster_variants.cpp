@@ -11,7 +11,7 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::vector<ClusterVariant> cluster_variants(const ProfileTable& table) {
   return variants;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

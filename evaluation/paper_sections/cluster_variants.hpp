@@ -9,7 +9,7 @@
 
 /// Other choices of samples and clusters for the papers' profiles, and their effect on the recommendations
 /// that JRS prints.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// One way from profiles to clusters, and its results.
 struct ClusterVariant {
@@ -31,4 +31,4 @@ std::vector<ClusterVariant> cluster_variants(const ProfileTable& table);
 /// How many of the printed labels of the 52 profiled jobs these clusters give.
 std::size_t printed_labels_kept(const Clusters& clusters);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

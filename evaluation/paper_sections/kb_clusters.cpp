@@ -17,7 +17,7 @@
 #include "support/json.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -181,4 +181,4 @@ StudySection clusters_section(const ProfileTable& profiles) {
   return section;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -5,9 +5,9 @@
 
 /// `corun kb eval clusters`: the number of clusters, whether JRS Tables IV and VII follow from raw profiles,
 /// and the effect of other ways to cluster.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// Throws InputError if the table lacks a point of the authors' recipes.
 StudySection clusters_section(const ProfileTable& profiles);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

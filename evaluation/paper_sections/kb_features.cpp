@@ -17,7 +17,7 @@
 #include "support/json.hpp"
 #include "support/progress.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -212,4 +212,4 @@ StudySection features_section(const ProfileTable& profiles, unsigned threads, bo
   return section;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -5,10 +5,10 @@
 
 /// `corun kb eval features`: the importance of a profile's attributes for GPU utilisation and memory (PriRecT
 /// fig. 2).
-namespace corun {
+namespace corun::inline evaluation {
 
 /// Throws InputError, which names the table, if nothing can be ranked. Progress goes to stderr unless
 /// `quiet`.
 StudySection features_section(const ProfileTable& profiles, unsigned threads, bool quiet);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -11,7 +11,7 @@
 #include "support/json.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -114,4 +114,4 @@ StudySection interference_section() {
   return section;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

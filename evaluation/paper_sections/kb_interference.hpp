@@ -4,8 +4,8 @@
 
 /// `corun kb eval interference`: the accuracy of cluster means for a left-out pair of the papers, and the
 /// pairs of clusters of least cost.
-namespace corun {
+namespace corun::inline evaluation {
 
 StudySection interference_section();
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

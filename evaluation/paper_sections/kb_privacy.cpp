@@ -17,7 +17,7 @@
 #include "sim/error.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -158,4 +158,4 @@ StudySection privacy_section(const ProfileTable& profiles) {
   return section;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -12,7 +12,7 @@
 #include "support/charts/svg_chart.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -182,4 +182,4 @@ StudySection synthetic_section(const ProfileTable& profiles) {
   return section;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

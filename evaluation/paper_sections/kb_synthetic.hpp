@@ -5,9 +5,9 @@
 
 /// `corun kb eval synthetic`: the blind test of synthetic profiles (PriRecT Table II and fig. 3, JRS
 /// fig. 2).
-namespace corun {
+namespace corun::inline evaluation {
 
 /// Throws InputError if the table lacks a point of the authors' recipes.
 StudySection synthetic_section(const ProfileTable& profiles);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-namespace corun {
+namespace corun::inline evaluation {
 
 LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clusters& clusters,
                                Labels labels) {
@@ -53,4 +53,4 @@ LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clu
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -7,7 +7,7 @@
 #include "support/statistics/mean_interval.hpp"
 
 /// Accuracy of the means of a knowledge base for a pair that it has not learnt from.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// Each pair left out in turn and predicted from the others. Jobs are in several pairs, so this is no
 /// accuracy for unseen jobs. Errors and `gain` are fractions.
@@ -39,4 +39,4 @@ struct LeaveOneOut {
 LeaveOneOut leave_one_pair_out(std::span<const CorunMeasurement> rows, const Clusters& clusters,
                                Labels labels);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

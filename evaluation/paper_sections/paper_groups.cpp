@@ -13,7 +13,7 @@
 #include "policies/recommender.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::size_t groups_in_common(const NamedGroups& groups, std::string_view table) 
   return common;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -11,7 +11,7 @@
 
 /// Computes the recommendations that JRS prints in Tables IV and VII from the raw profiles of the Futurewei
 /// mini-ML Workload Dataset.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// The samples' profiles of the jobs of the 24-job queue, in its order, found by name ("DCGAN-205"); empty
 /// for jobs that are not among the samples (the autoencoders).
@@ -36,4 +36,4 @@ NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>&
 /// unknown table.
 std::size_t groups_in_common(const NamedGroups& groups, std::string_view table);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

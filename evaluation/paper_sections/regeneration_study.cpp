@@ -9,7 +9,7 @@
 
 #include "knowledge/synthetic_profiles.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::vector<LeastMeanRmse> least_mean_rmse(const std::vector<LeastRmse>& by_attr
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

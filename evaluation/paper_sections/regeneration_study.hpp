@@ -26,7 +26,7 @@
 ///   regenerate all points, and the 1E-11 exactly where the two values are equal or 128 was not measured
 ///   (DCGAN).
 /// - MobileNet's MaGTSAMP at batch size 1024 is 30.06 (kTableTwoMobileNetMagtsamp).
-namespace corun {
+namespace corun::inline evaluation {
 
 struct TableTwoVariant {
   bool falling = true;    ///< rows by falling batch size; false: in the samples' order
@@ -105,4 +105,4 @@ struct LeastMeanRmse {
 
 std::vector<LeastMeanRmse> least_mean_rmse(const std::vector<LeastRmse>& by_attribute);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

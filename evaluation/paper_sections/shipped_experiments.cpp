@@ -6,7 +6,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::vector<ShippedExperiment> shipped_experiments() {
   return all;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -4,7 +4,7 @@
 #include <vector>
 
 /// The configurations that come with corun, as `corun list experiments` lists them.
-namespace corun {
+namespace corun::inline evaluation {
 
 struct ShippedExperiment {
   std::string path;  ///< for `corun replay`, or for `corun live run` if the description says so
@@ -15,4 +15,4 @@ struct ShippedExperiment {
 /// build; sorted by path. Throws InputError if there are none.
 std::vector<ShippedExperiment> shipped_experiments();
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

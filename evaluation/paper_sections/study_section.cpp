@@ -6,7 +6,7 @@
 
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline evaluation {
 
 void StudySection::claim(const std::string& what, bool holds, const std::string& shown_by) {
   json["claims"].push_back({{"claim", what}, {"holds", holds}, {"shown_by", shown_by}});
@@ -29,4 +29,4 @@ double rounded(double x, int digits) {
   return std::isfinite(x) ? std::round(x * scale) / scale : x;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

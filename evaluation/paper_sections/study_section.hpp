@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 /// The output of a section of a study: figures, and answers to claims of the papers.
-namespace corun {
+namespace corun::inline evaluation {
 
 struct StudySection {
   nlohmann::ordered_json json = {{"claims", nlohmann::ordered_json::array()}};  ///< for programs
@@ -25,4 +25,4 @@ std::string yes(bool holds);
 /// `x` rounded to `digits` decimals; infinite and NaN stay.
 double rounded(double x, int digits = 6);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline evaluation {
 
 UsableProfiles usable_profiles(const ProfileTable& table, std::size_t most) {
   UsableProfiles usable;
@@ -40,4 +40,4 @@ UsableProfiles usable_profiles(const ProfileTable& table, std::size_t most) {
   return usable;
 }
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -6,7 +6,7 @@
 #include "traces/tables/profile_csv.hpp"
 
 /// The profiles of a table that a study can use.
-namespace corun {
+namespace corun::inline evaluation {
 
 /// The rows of a table that have all three features, at most `most`, evenly spaced: the time of a ranking
 /// grows with the rows, that of guessing with their square.
@@ -16,4 +16,4 @@ struct UsableProfiles {
 };
 UsableProfiles usable_profiles(const ProfileTable& table, std::size_t most);
 
-}  // namespace corun
+}  // namespace corun::inline evaluation

@@ -26,7 +26,7 @@
 ///
 /// kSlicingRule was chosen on the two groups of JRS Tables V and VI. For kMpsRule excesses add up, and both reasons are
 /// equally likely. kKneeExponent is the exponent at which ParvaGPU's pairs are likeliest (interference/saturations.hpp).
-namespace corun {
+namespace corun::inline models {
 
 struct CoRunnerRule {
   double pooling = 1.25;  ///< p, at least 1
@@ -125,4 +125,4 @@ class CoRunnerDeviation {
   CoRunnerSpeed most_{kMostExcessRule};
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,7 +9,7 @@
 #include "sim/base/math.hpp"
 
 /// The equation of the contention model (contention.hpp, which has the source), compiled for every device.
-namespace corun {
+namespace corun::inline models {
 
 /// What the equation reads of a job. All values are fractions.
 struct ContentionLoad {
@@ -111,4 +111,4 @@ struct ContentionJobs {
   }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 
 /// A Gaussian process and the jobs to predict, in the layout of gp_formula.hpp. GpModel::batch() makes it,
 /// for predict() and for PairScorer.
-namespace corun {
+namespace corun::inline models {
 
 namespace gp {
 
@@ -92,4 +92,4 @@ struct GpBatch {
   std::size_t size() const { return count; }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -25,7 +25,7 @@
 /// 0. Vector units, threads and GPUs divide the work by jobs and by entries of a form, never within a sum, so
 /// they give the same bits.
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 inline constexpr std::size_t kPressureCount = 5;
 /// Rows of the quadratic form that are adjacent in memory.
@@ -486,4 +486,4 @@ CORUN_HOST_DEVICE_INLINE LogSlowdown log_slowdown(const Model& model,
           model.target_deviation * factor * math::sqrt(left + model.noise)};
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -11,7 +11,7 @@
 /// Jobs of few kinds: a table holds the speed of a job of one kind beside a job of another. It is the
 /// equation of the cluster-mean model, whose kinds are clusters. For many jobs of few workloads, PairScorer
 /// tabulates any other model once.
-namespace corun {
+namespace corun::inline models {
 
 /// Many jobs, as arrays in the memory of the device that reads them.
 struct KindTableView {
@@ -78,4 +78,4 @@ struct KindTableJobs {
   }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -5,7 +5,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 std::vector<double> overlap_excess(const CorunMeasurement& measurement) {
   const auto& members = measurement.members;
@@ -47,4 +47,4 @@ std::vector<double> overlap_excess(const CorunMeasurement& measurement) {
   return excess;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -8,7 +8,7 @@
 
 /// From a measured group to the speeds of its members while they share the GPU (DESIGN section 3). The way
 /// back, from speeds to the cost of a pair: pair_cost_formula.hpp.
-namespace corun {
+namespace corun::inline models {
 
 /// Excess of each member per other resident, in the order of the members: x such that the member, at speed
 /// 1 / (1 + x (m - 1)) while m jobs are resident, finishes at its measured J_c. x has no unit and is constant
@@ -17,4 +17,4 @@ namespace corun {
 /// members.
 std::vector<double> overlap_excess(const CorunMeasurement& measurement);
 
-}  // namespace corun
+}  // namespace corun::inline models

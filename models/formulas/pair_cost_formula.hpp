@@ -7,7 +7,7 @@
 #include "sim/pair_objective.hpp"
 
 /// From the speeds of two jobs to the cost of their pair (DESIGN section 3), compiled for every device.
-namespace corun {
+namespace corun::inline models {
 
 /// Solo time [s] of a job, or of two jobs together, with its reciprocal [1/s], correctly rounded.
 struct SoloTime {
@@ -153,4 +153,4 @@ struct CostFormula {
   }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

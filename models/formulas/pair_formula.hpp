@@ -15,7 +15,7 @@
 /// There are two kinds. A short equation is evaluated in the innermost loop, with the cost of the pair and
 /// the choice of the cheapest (short_formula.hpp). A long equation first fills tiles of speeds, which that
 /// loop then reads (speed_tile.hpp); its batch of jobs names its Kernels for the processor.
-namespace corun {
+namespace corun::inline models {
 
 template <class... Jobs>
 struct FormulaList {
@@ -34,4 +34,4 @@ struct PairFormula {
   }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

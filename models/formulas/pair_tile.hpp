@@ -6,7 +6,7 @@
 #include "sim/base/host_device.hpp"
 
 /// The pairs that a kernel computes and where it writes their speeds, on the processor and on the GPU.
-namespace corun {
+namespace corun::inline models {
 
 /// Rows [i0, i1) and columns [j0, j1) of the matrix of all pairs. In a directed pair, the row's job is the
 /// slowed job and the column's job its co-runner.
@@ -36,4 +36,4 @@ struct PairList {
   std::size_t count = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

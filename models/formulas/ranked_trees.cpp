@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -75,4 +75,4 @@ trees::Ranked RankedTrees::view() const {
           test_.data(), first_.data(), threshold_.data()};
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -11,7 +11,7 @@
 /// of 16 bits, of which a register holds four times as many as doubles. All nodes of a tree are evaluated, so
 /// no load depends on the result of another, as it does in a walk down the tree
 /// (vector_units/trees_kernels.inl). The leaf is the same as in a walk, so the sums have the same bits.
-namespace corun {
+namespace corun::inline models {
 
 namespace trees {
 
@@ -56,4 +56,4 @@ class RankedTrees {
   std::vector<float> threshold_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -19,7 +19,7 @@
 /// the family with the highest rate on the same share of the GPU. That job is assumed to keep the GPU busy, so its excesses
 /// e add up. c_k is the capacity for k copies over that for two; c_2 = 1. s_k is at most the speed by kLeastExcessRule from
 /// the job's own pair.
-namespace corun {
+namespace corun::inline models {
 
 struct Saturation {
   double log_load = 0;                                          ///< log u
@@ -98,4 +98,4 @@ inline LogSpeed log_speed_among_equals(const Saturation& job, std::size_t count,
           math::sqrt(of_load * of_load + kRepetition * kRepetition + over_limit * over_limit)};
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

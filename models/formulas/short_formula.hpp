@@ -23,7 +23,7 @@
 ///                     speed of residents[slowed] beside the others of `count` residents, as
 ///                     InterferenceModel::speeds() gives it
 ///   kNeverFaster      true only if beside() gives no speed above 1: the speed is then not limited to 1
-namespace corun {
+namespace corun::inline models {
 
 template <class Jobs>
 concept ShortFormula = requires(const typename Jobs::View& view,
@@ -41,4 +41,4 @@ typename Jobs::View view_of(const Jobs& jobs) {
   return jobs.view([](const auto& numbers) { return numbers.data(); });
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

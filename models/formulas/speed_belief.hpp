@@ -1,7 +1,7 @@
 #pragma once
 
 /// One direction of a pair, as a formula predicts it.
-namespace corun {
+namespace corun::inline models {
 
 struct SpeedBelief {
   double speed = 1;    ///< median of the normalised speed, above 0
@@ -9,4 +9,4 @@ struct SpeedBelief {
   double inverse = 1;  ///< 1 / speed, correctly rounded
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -7,7 +7,7 @@
 
 /// A View of speeds that were computed before. The models whose equation is too long for an inner loop, or
 /// that have no formula, are scored by it.
-namespace corun {
+namespace corun::inline models {
 
 /// Both directions of the pairs of rows from i0 and columns [j0, j0 + columns), in matrices rows x columns,
 /// row-major. Jobs are numbered as in the whole batch.
@@ -34,4 +34,4 @@ struct SpeedTileView {
   }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

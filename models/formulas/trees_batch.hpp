@@ -11,7 +11,7 @@
 
 /// Boosted trees and the jobs to predict, in the layout of trees_formula.hpp. BoostedTrees::batch() makes it,
 /// for predict() and for PairScorer.
-namespace corun {
+namespace corun::inline models {
 
 namespace trees {
 
@@ -72,4 +72,4 @@ struct TreesBatch {
   static constexpr auto kHere = [](const auto& numbers) { return numbers.data(); };
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

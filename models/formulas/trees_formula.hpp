@@ -7,7 +7,7 @@
 
 /// The boosted trees of pairs (boosted_trees.hpp, which has the source), compiled for every device: the
 /// features of a pair, the test of a node, and the deviation of a prediction.
-namespace corun::trees {
+namespace corun::inline models::trees {
 
 /// A TreeEnsemble (tree_ensemble.hpp, which states the layout) in the memory of the device that reads it.
 struct Ensemble {
@@ -149,4 +149,4 @@ struct Model {
   }
 };
 
-}  // namespace corun::trees
+}  // namespace corun::inline models::trees

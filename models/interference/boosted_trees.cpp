@@ -23,7 +23,7 @@
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -383,4 +383,4 @@ BoostedTrees BoostedTrees::load(const nlohmann::json& state,
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

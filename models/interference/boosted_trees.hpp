@@ -31,7 +31,7 @@
 ///
 /// A fit of 1500 directions takes about a second on one core. The same arguments give the same bits with one
 /// version of XGBoost; a saved model predicts the same bits with any version.
-namespace corun {
+namespace corun::inline models {
 
 class BoostedTrees final : public InterferenceModel {
  public:
@@ -75,4 +75,4 @@ class BoostedTrees final : public InterferenceModel {
   double sigma_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

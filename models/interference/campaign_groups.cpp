@@ -12,7 +12,7 @@
 #include "models/interference/observations.hpp"
 #include "models/model_state.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -357,4 +357,4 @@ CampaignGroups CampaignGroups::load(const ModelKind& kind, const nlohmann::json&
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -18,7 +18,7 @@
 /// features that its jobs have, and a pair is predicted by one of them: that which knows most of its two jobs, counted
 /// in known features. A job that a group has measured counts as one with all features. At equality the group whose
 /// campaigns were given first predicts.
-namespace corun {
+namespace corun::inline models {
 
 class CampaignGroups final : public InterferenceModel {
  public:
@@ -74,4 +74,4 @@ class CampaignGroups final : public InterferenceModel {
   std::vector<std::vector<WorkloadKey>> sorted_;  ///< by group: its workloads
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

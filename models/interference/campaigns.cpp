@@ -14,7 +14,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -476,4 +476,4 @@ std::shared_ptr<const InterferenceModel> on_campaign(std::shared_ptr<const Inter
   return CampaignModel(model).on(campaign, jobs);
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -35,7 +35,7 @@
 /// others, most intervals of one campaign hold nearly all of its co-runs or few of them.
 ///
 /// Known error: docs/models.md, "Other machines". Cost: a fit per campaign and one to all rows.
-namespace corun {
+namespace corun::inline models {
 
 /// How the models of one kind are fitted and loaded; InterferenceModelEntry has the same.
 struct ModelKind {
@@ -139,4 +139,4 @@ std::shared_ptr<const InterferenceModel> on_campaign(std::shared_ptr<const Inter
                                                      const SpeedTable::Campaign& campaign,
                                                      std::span<const WorkloadKey> jobs = {});
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -18,7 +18,7 @@
 #include "models/interference/lookup.hpp"
 #include "models/interference/low_rank.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -149,4 +149,4 @@ const InterferenceModelEntry* find_interference_model(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

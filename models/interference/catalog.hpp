@@ -12,7 +12,7 @@
 
 /// The table of interference models. To add one, write models/interference/<name>.{hpp,cpp} and one line in
 /// catalog.cpp.
-namespace corun {
+namespace corun::inline models {
 
 struct InterferenceModelEntry {
   std::string_view name;
@@ -44,4 +44,4 @@ struct FitOutcome {
 std::vector<FitOutcome> fit_together(std::span<const InterferenceModelEntry* const> entries,
                                      const SpeedTable& table, const FitOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -15,7 +15,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -250,4 +250,4 @@ ClusterMeanModel ClusterMeanModel::load(const nlohmann::json& saved,
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

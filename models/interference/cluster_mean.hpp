@@ -16,7 +16,7 @@
 /// percentage points; else three by k-means over the standardised features of the fitted jobs, as logarithms
 /// for features on a log scale. Without features, or with fewer than three different jobs, there is one
 /// cluster.
-namespace corun {
+namespace corun::inline models {
 
 class ClusterMeanModel final : public InterferenceModel {
  public:
@@ -67,4 +67,4 @@ class ClusterMeanModel final : public InterferenceModel {
   ResidualSpread spread_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -13,7 +13,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -249,4 +249,4 @@ ContentionModel ContentionModel::load(const nlohmann::json& saved,
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

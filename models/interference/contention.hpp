@@ -35,7 +35,7 @@
 /// mem_alloc_pct, m is mem_used_mib over the most that a fitted job uses. A value that a job lacks is the
 /// mean over the members of the fitted rows. `corun model eval` prints the errors; docs/models.md explains
 /// them.
-namespace corun {
+namespace corun::inline models {
 
 class ContentionModel final : public InterferenceModel {
  public:
@@ -94,4 +94,4 @@ class ContentionModel final : public InterferenceModel {
   ResidualSpread spread_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

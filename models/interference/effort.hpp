@@ -8,7 +8,7 @@
 /// The effort of a fit: the share of the work that it takes, from kLeastEffort to 1. 1 is what models are judged by. A smaller one
 /// is for trials: the model has the same form and the same contracts, and larger errors. What it scales is said in
 /// the header of each model that has one: factors, gp, boosted-trees, low-rank, ensemble.
-namespace corun {
+namespace corun::inline models {
 
 inline constexpr double kLeastEffort = 0.001;
 
@@ -22,4 +22,4 @@ inline int steps_at(double effort, int all, int least) {
   return std::clamp(static_cast<int>(std::lround(effort * all)), std::min(least, all), all);
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -23,7 +23,7 @@
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -381,4 +381,4 @@ EnsembleModel EnsembleModel::load(const nlohmann::json& saved,
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -47,7 +47,7 @@
 ///
 /// learn() reaches the members that learn (gp); the others wait for the next fit. Copies share those, and
 /// what they have predicted.
-namespace corun {
+namespace corun::inline models {
 
 class EnsembleModel final : public InterferenceModel {
  public:
@@ -143,4 +143,4 @@ class EnsembleModel final : public InterferenceModel {
   bool has_learnt_ = false;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -12,7 +12,7 @@
 #include "models/interference/observations.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -246,4 +246,4 @@ FactorModel FactorModel::load(const nlohmann::json& saved,
   return from(factors::load(saved, std::move(features), std::move(workloads)));
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -40,7 +40,7 @@
 /// Errors: `corun model eval`, docs/models.md. The result has the same bytes at any number of threads. Cost:
 /// rows x rank^2 x sweeps x chains; about a second for any number of rows up to 1000. The effort of a fit scales
 /// sweeps, burn-in and chains.
-namespace corun {
+namespace corun::inline models {
 
 class FactorModel final : public InterferenceModel {
  public:
@@ -100,4 +100,4 @@ class FactorModel final : public InterferenceModel {
   std::vector<double> affinity_;  ///< by sample: trace of cov(u, v), for a job beside its copy
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -11,7 +11,7 @@
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -61,4 +61,4 @@ double constant_deviation_of_few(const SpeedTable& table) {
   return mode(squares, count) * std::sqrt(1 + 1 / m) * quantile / kHalfWidth90;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,11 +9,11 @@
 ///
 /// m is the number of measured jobs, because speeds of one job are alike. sd is the mode of the deviation of t under a
 /// log-normal prior: 0.3 by a factor e^0.6, as public tables differ (campaigns.hpp), so equal speeds do not make it 0.
-namespace corun {
+namespace corun::inline models {
 
 /// The constant's 90 % interval, in t, over twice 1.645, if there are fewer measured speeds than effects of the
 /// additive model, two per measured job: as slowed and as co-runner. Infinity for more speeds or fewer
 /// than two jobs.
 double constant_deviation_of_few(const SpeedTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline models

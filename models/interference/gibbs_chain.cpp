@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -206,4 +206,4 @@ FactorModel::Sample GibbsChain::sample() const {
           static_cast<float>(parameters.strength)};
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

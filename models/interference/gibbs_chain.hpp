@@ -16,7 +16,7 @@
 /// Gamma(1, rate 0.05).
 ///
 /// Internal to the model. The parameters are public so that a test can compare the sampler with its priors.
-namespace corun {
+namespace corun::inline models {
 
 class GibbsChain {
  public:
@@ -73,4 +73,4 @@ class GibbsChain {
 /// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.
 Eigen::MatrixXd draw_wishart(Rng& rng, double freedom, const Eigen::MatrixXd& scale);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -16,7 +16,7 @@
 #include "models/vector_units/kernels.hpp"
 #include "sim/base/half_width.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -242,9 +242,9 @@ std::vector<SpeedPrediction> GpModel::predict(std::span<const PairJob> jobs,
                            log_slowdown.data());
       for (std::size_t n = 0; n < of[i].size(); ++n) {
         const auto [t, sd] = log_slowdown[n];
-        const double speed = math::speed_of(t);
-        out[of[i][n]] = {speed, speed * sd, math::speed_of(t + kHalfWidth90 * sd),
-                         math::speed_of(t - kHalfWidth90 * sd)};
+        const double speed = speed_of_log_slowdown(t);
+        out[of[i][n]] = {speed, speed * sd, speed_of_log_slowdown(t + kHalfWidth90 * sd),
+                         speed_of_log_slowdown(t - kHalfWidth90 * sd)};
       }
     }
   }
@@ -308,4 +308,4 @@ GpModel GpModel::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
   return GpModel(gp::State::load(state, std::move(features), std::move(workloads)));
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

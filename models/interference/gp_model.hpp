@@ -57,7 +57,7 @@
 /// Known error: for families of jobs without similar measured jobs, intervals missed 11 to 22 % of the
 /// co-runs of four public tables. The settings were chosen on those tables, so expect slightly worse results
 /// on others.
-namespace corun {
+namespace corun::inline models {
 
 class GpModel final : public InterferenceModel {
  public:
@@ -126,4 +126,4 @@ class GpModel final : public InterferenceModel {
   gp::Precision precision_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

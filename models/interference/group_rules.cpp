@@ -18,7 +18,7 @@
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -264,4 +264,4 @@ InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const Sp
   return groups;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

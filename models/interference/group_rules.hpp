@@ -5,7 +5,7 @@
 
 /// What models of pairs learn from measured groups of three jobs and more (SpeedTable::groups): pairs that were not
 /// measured, and how the excesses of pairs combine (formulas/co_runner_rule.hpp).
-namespace corun {
+namespace corun::inline models {
 
 /// The table, and for each job that was measured in groups with copies of itself only and in no pair with itself a row
 /// for this pair: the speed at which the rule without measured groups (kCoRunnerRules) gives the group's, or their
@@ -20,4 +20,4 @@ SpeedTable with_pairs_of_groups(const SpeedTable& table);
 /// 90 % intervals hold 90 % of all groups of its mode, if there are ten. Speeds of pairs are those of the model.
 InterferenceModel::Groups learnt_groups(const InterferenceModel& model, const SpeedTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,7 +9,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 SpeedPrediction InterferenceModel::predict(const PairJob& of, const PairJob& beside) const {
   const std::array jobs{of, beside};
@@ -149,4 +149,4 @@ double excess_scatter(const InterferenceModel& model, const SpeedTable& table) {
   return scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

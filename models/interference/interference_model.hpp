@@ -23,7 +23,7 @@
 /// their features; it uses nothing else of a job.
 ///
 /// To add a model: models/interference/<name>.{hpp,cpp} and one line in catalog.cpp.
-namespace corun {
+namespace corun::inline models {
 
 struct PairFormula;
 
@@ -157,4 +157,4 @@ std::vector<bool> judged_jobs(const SpeedTable& table);
 /// time under overlap. Only judged_jobs() are slowed jobs.
 double excess_scatter(const InterferenceModel& model, const SpeedTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline models

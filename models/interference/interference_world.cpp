@@ -13,7 +13,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -238,4 +238,4 @@ bool InterferenceWorld::measured_distribution(std::span<const JobId> group,
   return true;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -24,7 +24,7 @@
 /// If a group was measured more than once, each co-run draws one row; without noise it takes the mean speed.
 /// The noise of the model is a log-normal factor, of mean one, on each job's excess 1/s - 1. Draws are keyed
 /// by (seed, set of jobs).
-namespace corun {
+namespace corun::inline models {
 
 /// Measured groups by their workloads.
 class MeasuredTable {
@@ -119,4 +119,4 @@ class InterferenceWorld final : public World {
   bool extrapolated_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

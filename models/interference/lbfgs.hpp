@@ -9,7 +9,7 @@
 
 #include <Eigen/Dense>
 
-namespace corun {
+namespace corun::inline models {
 
 /// A local minimum near x of a negative log-likelihood over the logarithms of parameters, by limited-memory
 /// BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989). A step is
@@ -87,4 +87,4 @@ std::vector<double> minimise(const Function& value, std::vector<double> x, int i
   return x;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -13,7 +13,7 @@
 #include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -165,4 +165,4 @@ Lookup Lookup::load(const nlohmann::json& state, std::vector<SpeedTable::Feature
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -18,7 +18,7 @@
 /// The interval of a pair with n measurements is that of one more: log speed has a standard deviation of
 /// s sqrt(1 + 1/n). s is pooled over all repeated pairs, with a prior of 0.05 at the weight of four repeats.
 /// (The one pair that the JRS papers print twice differs by 0.14.)
-namespace corun {
+namespace corun::inline models {
 
 class Lookup final : public InterferenceModel {
  public:
@@ -62,4 +62,4 @@ class Lookup final : public InterferenceModel {
   double freedom_ = 0;  ///< number of repeats
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -14,7 +14,7 @@
 #include "models/model_state.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -290,4 +290,4 @@ LowRank LowRank::load(const nlohmann::json& state, std::vector<SpeedTable::Featu
   return model;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -22,7 +22,7 @@
 /// from the errors of fits without a fifth of the pairs or of the jobs. The effort of a fit scales the sweeps of the
 /// least squares. learn() solves again for the two jobs
 /// only.
-namespace corun {
+namespace corun::inline models {
 
 class LowRank final : public InterferenceModel {
  public:
@@ -78,4 +78,4 @@ class LowRank final : public InterferenceModel {
   double sigma_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

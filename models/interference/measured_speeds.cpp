@@ -9,7 +9,7 @@
 
 #include "models/formulas/overlap.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -97,4 +97,4 @@ SpeedTable speed_table(std::span<const CorunMeasurement> rows, ImputedProfiles i
   return table;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -8,7 +8,7 @@
 #include "sim/speed_table.hpp"
 
 /// Measured co-runs of jobs that have a Profile, as the table that interference models are fitted on.
-namespace corun {
+namespace corun::inline models {
 
 /// gpu_util_pct, mem_alloc_pct and mem_time_pct, in percent: the features of a job in a simulation.
 std::vector<SpeedTable::Feature> profile_features();
@@ -33,4 +33,4 @@ std::vector<double> feature_values(const Profile& profile,
 /// overlap_excess().
 SpeedTable speed_table(std::span<const CorunMeasurement> rows, ImputedProfiles imputed);
 
-}  // namespace corun
+}  // namespace corun::inline models

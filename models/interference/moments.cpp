@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace corun {
+namespace corun::inline models {
 
 Moments moments_of(const std::vector<double>& values, double least_scale) {
   double sum = 0;
@@ -39,4 +39,4 @@ Moments log_slowdown_moments(const std::vector<double>& log_slowdowns) {
   return {mean, std::sqrt(squares / (count + kPriorCount))};
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

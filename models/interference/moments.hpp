@@ -3,7 +3,7 @@
 #include <vector>
 
 /// Mean and standard deviation by which fits of interference models standardise features and log slowdowns.
-namespace corun {
+namespace corun::inline models {
 
 struct Moments {
   double mean = 0;
@@ -18,4 +18,4 @@ Moments moments_of(const std::vector<double>& values, double least_scale);
 /// two log slowdowns, because a few equal values do not show that others are equal.
 Moments log_slowdown_moments(const std::vector<double>& log_slowdowns);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 #include "models/interference/observations.hpp"
 #include "models/model_state.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -113,4 +113,4 @@ Novelty Novelty::load(const nlohmann::json& state, std::span<const SpeedTable::F
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -11,7 +11,7 @@
 /// differences of their features, as logarithms and ratios (expand_features()) and in standard deviations over the fit's
 /// jobs; features that one of the two lacks count as the mean of the others. A job is far if more than 90 % of the fit's
 /// jobs are nearer to their nearest neighbour than it is: of new jobs from the same population one in ten is.
-namespace corun {
+namespace corun::inline models {
 
 class Novelty {
  public:
@@ -37,4 +37,4 @@ class Novelty {
   double limit_ = -1;  ///< nearest distance beyond which a job is far; below 0: none is
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -13,7 +13,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -226,9 +226,9 @@ Spreads::Spreads(std::span<const HeldOut> held_out) {
 SpeedPrediction Spreads::around(double log_slowdown, std::size_t unknown) const {
   const std::vector<Knot>& knots = knots_[unknown];
   const Knot here = trees::knot_at(knots.data(), knots.size(), log_slowdown);
-  const double speed = math::speed_of(log_slowdown);
-  return {speed, speed * here.sd, math::speed_of(log_slowdown + here.above),
-          math::speed_of(log_slowdown + here.below)};
+  const double speed = speed_of_log_slowdown(log_slowdown);
+  return {speed, speed * here.sd, speed_of_log_slowdown(log_slowdown + here.above),
+          speed_of_log_slowdown(log_slowdown + here.below)};
 }
 
 nlohmann::json Spreads::save() const {
@@ -279,4 +279,4 @@ double excess_scatter_of(std::span<const HeldOut> held_out) {
   return scale > 0 ? std::sqrt(math::log1p(error / scale)) : 0;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -14,7 +14,7 @@
 
 /// Parts that several interference models share: the rows of a table as directed log slowdowns, jobs by their
 /// keys, and intervals from the errors of held-out predictions.
-namespace corun {
+namespace corun::inline models {
 
 /// Bound of the modulus of a log slowdown; the logarithm of every positive finite double is smaller.
 inline constexpr double kMostSlowness = 1e3;
@@ -132,4 +132,4 @@ class Spreads {
 /// excess_scatter() of held-out predictions, for pairs of seen jobs only.
 double excess_scatter_of(std::span<const HeldOut> held_out);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -3,7 +3,7 @@
 #include <bit>
 #include <mutex>
 
-namespace corun {
+namespace corun::inline models {
 
 RememberedPredictions::Job RememberedPredictions::job_of(const PairJob& job) {
   Job out{job.workload, {}};
@@ -84,4 +84,4 @@ std::size_t RememberedPredictions::size() const {
   return pairs_.size();
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -13,7 +13,7 @@
 
 /// The predictions that a model which does not learn has made: a pair of the same jobs is predicted once,
 /// whatever belief or replication asks. Jobs are the same if their keys and all bits of their features are.
-namespace corun {
+namespace corun::inline models {
 
 /// Thread-safe.
 class RememberedPredictions {
@@ -48,4 +48,4 @@ class RememberedPredictions {
   std::unordered_map<std::uint64_t, SpeedPrediction> pairs_;  ///< by pair_of()
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,7 +9,7 @@
 #include "sim/base/math.hpp"
 #include "sim/base/summary.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 ResidualSpread ResidualSpread::of(std::span<const double> residuals) {
   std::vector<double> sorted(residuals.begin(), residuals.end());
@@ -53,4 +53,4 @@ ResidualSpread ResidualSpread::load(const nlohmann::json& saved) {
   return {v[0], v[1], v[2]};
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 /// The spread of single co-runs around the predictions of a model of few parameters, from the residuals of
 /// -log(speed) in its fit. It is the same share of the speed for every pair, whatever the model knows about
 /// the pair.
-namespace corun {
+namespace corun::inline models {
 
 struct ResidualSpread {
   double deviation = 0;  ///< root mean square of the residuals of -log(speed)
@@ -33,4 +33,4 @@ struct ResidualSpread {
   friend bool operator==(const ResidualSpread&, const ResidualSpread&) = default;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

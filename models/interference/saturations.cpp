@@ -19,7 +19,7 @@
 #include "sim/base/math.hpp"
 #include "sim/base/nan.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -286,4 +286,4 @@ Saturations saturations_of(const SpeedTable& table) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

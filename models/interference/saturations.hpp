@@ -18,7 +18,7 @@
 /// the posterior mode (Levenberg-Marquardt), with the covariance from the curvature there.
 ///
 /// Rates count samples, not batches: the job with the highest one is assumed to keep the GPU busy.
-namespace corun {
+namespace corun::inline models {
 
 struct Saturations {
   SpeedTable::Campaign campaign;  ///< where they were measured
@@ -32,4 +32,4 @@ struct Saturations {
 /// Families of which a program has two rates on a share are left out: there is more that differs.
 Saturations saturations_of(const SpeedTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -17,7 +17,7 @@
 
 #include "models/knowledge/xgboost_library.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 struct GradientBoosting::Library {
   xgboost::Booster booster;
@@ -184,4 +184,4 @@ TreeEnsemble GradientBoosting::trees() const {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

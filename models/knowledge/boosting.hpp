@@ -15,7 +15,7 @@
 /// The library runs on one thread with a seed: the same arguments give the same bits with the same version of
 /// it (1.7; another may draw or round differently). trees() extracts the fitted trees, which TreeEnsemble
 /// evaluates without the library.
-namespace corun {
+namespace corun::inline models {
 
 struct BoostingShape {
   int rounds = 200;  ///< trees, or blocks of `parallel` trees
@@ -52,4 +52,4 @@ class GradientBoosting {
   std::unique_ptr<Library> library_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -4,7 +4,7 @@
 
 #include "models/formulas/overlap.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 void ClusterMeanBelief::learn(const EpisodeOutcome& outcome) {
   if (!outcome.is_pair()) return;
@@ -44,4 +44,4 @@ const KnowledgeBase* knowledge_base_of(const Belief& belief) {
   return by_clusters == nullptr ? nullptr : &by_clusters->knowledge_base();
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,7 +9,7 @@
 /// The belief of the JRS papers: the expected cost of a co-run is the mean cost of its pair of clusters so
 /// far. It learns from every finished co-run of two. An ISD needs both solo times J_a, which the papers
 /// measured beforehand and the simulation gives with the outcome.
-namespace corun {
+namespace corun::inline models {
 
 class ClusterMeanBelief final : public Belief, public ClusterBelief {
  public:
@@ -46,4 +46,4 @@ class ClusterMeanBelief final : public Belief, public ClusterBelief {
 /// The knowledge base of a ClusterMeanBelief; nullptr for any other belief.
 const KnowledgeBase* knowledge_base_of(const Belief& belief);
 
-}  // namespace corun
+}  // namespace corun::inline models

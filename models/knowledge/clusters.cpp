@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -74,4 +74,4 @@ const Clusters& printed_clusters() {
   return clusters;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

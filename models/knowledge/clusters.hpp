@@ -15,7 +15,7 @@
 /// Features, in percent: maximum GPU utilisation, maximum memory allocated, maximum time accessing memory
 /// (PriRecT section III-D). A profile belongs to the cluster of the nearest centre by Euclidean distance. If
 /// features are missing, the distance is over the n known ones, times sqrt(3 / n).
-namespace corun {
+namespace corun::inline models {
 
 inline constexpr std::size_t kFeatures = 3;
 inline constexpr std::array<std::string_view, kFeatures> kFeatureNames{
@@ -78,4 +78,4 @@ inline int cluster_of(const Clusters& clusters, const CorunMember& member) {
              : assign_cluster(clusters, member.profile).cluster;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -5,7 +5,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 std::vector<int> assign_folds(std::size_t rows, const CrossValidation& options) {
   if (options.folds < 2) throw std::invalid_argument("cross-validation: fewer than 2 folds");
@@ -51,4 +51,4 @@ double squared_error(std::span<const double> predicted, std::span<const double> 
   return sum;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -8,7 +8,7 @@
 #include "models/knowledge/matrix_view.hpp"
 
 /// k-fold cross-validation: every row is predicted once, by a model that was fitted without it.
-namespace corun {
+namespace corun::inline models {
 
 struct CrossValidation {
   int folds = 5;           ///< 2 to the number of rows, which is leave-one-out
@@ -40,4 +40,4 @@ std::vector<Split> split(const MatrixView& predictors, std::span<const double> t
 /// Sum of the squared differences. std::invalid_argument for lists of different lengths.
 double squared_error(std::span<const double> predicted, std::span<const double> actual);
 
-}  // namespace corun
+}  // namespace corun::inline models

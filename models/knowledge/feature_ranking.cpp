@@ -7,7 +7,7 @@
 
 #include "sim/base/correlation.hpp"
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 std::vector<double> column_of(const MatrixView& table, std::size_t column) {
@@ -152,4 +152,4 @@ FeatureRanking rank_features(const MatrixView& table, std::span<const std::strin
   return result;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

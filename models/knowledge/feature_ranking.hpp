@@ -25,7 +25,7 @@
 /// maximum = minimum + range holds to the last digit for GPU utilisation and for the time of memory access.
 /// kOwnParts names the parts of the target "MGUP": include them to repeat the paper, exclude them to rank the
 /// others.
-namespace corun {
+namespace corun::inline models {
 
 /// The attributes that PriRecT excludes: the identifier (attribute 1 of its Table I), capacities (44, 45, 55,
 /// 56, 57) and sensitive attributes (2 to 5). Names of the Futurewei data set.
@@ -91,4 +91,4 @@ FeatureRanking rank_features(const MatrixView& table, std::span<const std::strin
                              std::size_t target, std::span<const std::size_t> excluded,
                              const RankingOptions& options = {});
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -13,7 +13,7 @@
 #include "models/knowledge/xgboost_library.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 xgboost::Matrix make_matrix(const MatrixView& predictors, const Standardiser& standardiser) {
@@ -131,4 +131,4 @@ std::vector<double> RegressionForest::importance() const {
   return gain;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

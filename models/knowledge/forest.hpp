@@ -25,7 +25,7 @@
 ///   which does not change the splits, so that counters of about 10^9 keep their differences.
 ///
 /// The library runs on one thread with a seed per block of trees, so the same arguments give the same bits.
-namespace corun {
+namespace corun::inline models {
 
 struct ForestShape {
   int depth = 6;             ///< of a tree, at most; 1 or more
@@ -61,4 +61,4 @@ class RegressionForest {
   std::unique_ptr<Library> library_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

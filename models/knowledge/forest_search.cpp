@@ -8,7 +8,7 @@
 
 #include "sim/base/parallel_for.hpp"
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 /// The numbers of trees of the grid, each once, ascending.
@@ -80,4 +80,4 @@ ForestChoice choose_forest(const MatrixView& predictors, std::span<const double>
   return choice;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

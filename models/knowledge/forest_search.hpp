@@ -10,7 +10,7 @@
 /// The search among forests of PriRecT section III-B: depth x candidate attributes x trees, by
 /// cross-validation. (The out-of-bag error would cost a fifth, but the library does not tell which rows a
 /// tree was fitted on.)
-namespace corun {
+namespace corun::inline models {
 
 struct ForestGrid {
   std::vector<int> depths{3, 4, 6, 8, 10, 15, 20};
@@ -34,4 +34,4 @@ struct ForestChoice {
 ForestChoice choose_forest(const MatrixView& predictors, std::span<const double> target,
                            const ForestGrid& grid, const CrossValidation& options, int threads);
 
-}  // namespace corun
+}  // namespace corun::inline models

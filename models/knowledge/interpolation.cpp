@@ -12,7 +12,7 @@
 
 #include "models/knowledge/smoothing_spline.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -265,4 +265,4 @@ std::vector<double> interpolate(Technique technique, std::span<const double> x,
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

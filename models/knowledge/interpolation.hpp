@@ -15,7 +15,7 @@
 /// With fewer points than a technique needs, the curve is the polynomial through all points: a constant, a
 /// line or a parabola. Points needed: linear, barycentric and krogh 2, pchip 3, cubic spline 4, order-2
 /// spline 4.
-namespace corun {
+namespace corun::inline models {
 
 enum class Technique { kLinear, kBarycentric, kKrogh, kPchip, kCubicSpline, kSpline2 };
 
@@ -49,4 +49,4 @@ std::string_view technique_name(Technique technique);
 std::vector<double> interpolate(Technique technique, std::span<const double> x,
                                 std::span<const double> y, std::span<const double> at);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 /// Sums of squares of larger values could overflow.
@@ -390,4 +390,4 @@ int elbow(std::span<const ClusterCount> curve) {
   return best;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

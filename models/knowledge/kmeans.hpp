@@ -27,7 +27,7 @@
 ///
 /// std::invalid_argument: no rows, a length that is not a multiple of `features`, a value not finite or with
 /// a modulus above 1e150, k below 1, above n or above the number of different rows.
-namespace corun {
+namespace corun::inline models {
 
 struct KMeans {
   int k = 0;
@@ -94,4 +94,4 @@ std::vector<ClusterCount> distortion_curve(std::span<const double> rows, std::si
 /// distortion_curve(); std::invalid_argument if empty.
 int elbow(std::span<const ClusterCount> curve);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -7,7 +7,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -132,4 +132,4 @@ PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double lev
   return i;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -14,7 +14,7 @@
 /// of clusters (a job of the first beside a job of the second) and of PS for every unordered pair (PriRecT
 /// fig. 5 and 6, JRS fig. 4). ISD and PS are fractions. It learns one co-run at a time; its memory depends
 /// only on the number of clusters.
-namespace corun {
+namespace corun::inline models {
 
 class KnowledgeBase {
  public:
@@ -112,4 +112,4 @@ inline constexpr int kFewestForInterval = 3;
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level = 0.9);
 PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level = 0.9);
 
-}  // namespace corun
+}  // namespace corun::inline models

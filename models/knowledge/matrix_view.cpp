@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 bool all_finite(std::span<const double> values) {
@@ -42,4 +42,4 @@ void check_regression(const MatrixView& predictors, std::span<const double> targ
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

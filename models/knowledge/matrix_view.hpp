@@ -4,7 +4,7 @@
 #include <span>
 
 /// A view of a table of numbers: rows are jobs, columns are attributes.
-namespace corun {
+namespace corun::inline models {
 
 struct MatrixView {
   std::span<const double> values;  ///< rows x columns, row-major
@@ -24,4 +24,4 @@ void check_finite(const MatrixView& matrix, const char* what);
 void check_regression(const MatrixView& predictors, std::span<const double> target,
                       const char* what);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -14,7 +14,7 @@
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 using Eigen::Index;
@@ -249,4 +249,4 @@ PenaltyChoice choose_penalty(Penalty kind, const MatrixView& predictors,
   return choice;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

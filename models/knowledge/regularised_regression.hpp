@@ -25,7 +25,7 @@
 /// A coefficient is the change of the target, in its unit, per standard deviation of the attribute, so
 /// absolute values can be compared across attributes. If attributes are correlated, ridge shares the weight
 /// among them and lasso gives it to one; for identical columns, which one depends only on their order.
-namespace corun {
+namespace corun::inline models {
 
 enum class Penalty {
   kRidge,  ///< squares of the coefficients
@@ -75,4 +75,4 @@ PenaltyChoice choose_penalty(Penalty kind, const MatrixView& predictors,
                              std::span<const double> target, std::span<const double> grid,
                              const CrossValidation& options);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -8,7 +8,7 @@
 #include "models/knowledge/standardiser.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 namespace {
 
 struct Neighbour {
@@ -139,4 +139,4 @@ Reidentification reidentify(const MatrixView& features, std::span<const int> lab
   return result;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

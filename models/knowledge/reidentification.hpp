@@ -20,7 +20,7 @@
 /// interpolated from others (PriRecT's synthetic samples) must not be among the profiles, because their
 /// nearest neighbours are the rows that they came from. `groups` hides dependent rows, such as repeats of one
 /// job, from each other.
-namespace corun {
+namespace corun::inline models {
 
 struct ReidentificationOptions {
   int neighbours = 1;        ///< k, 1 or more
@@ -53,4 +53,4 @@ Reidentification reidentify(const MatrixView& features, std::span<const int> lab
                             std::span<const int> groups = {},
                             const ReidentificationOptions& options = {});
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,7 +9,7 @@
 
 #include <Eigen/Dense>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -297,4 +297,4 @@ SmoothingSpline::SmoothingSpline(std::span<const double> x, std::span<const doub
 
 double SmoothingSpline::operator()(double t) const { return evaluate(knots_, coefficients_, t); }
 
-}  // namespace corun
+}  // namespace corun::inline models

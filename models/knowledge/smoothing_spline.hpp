@@ -25,7 +25,7 @@
 ///
 /// Values agree with the authors' library to the tolerance of step 2, and mostly to rounding, because knots
 /// are tried in the same order, including its stop at half as many knots as data points.
-namespace corun {
+namespace corun::inline models {
 
 class SmoothingSpline {
  public:
@@ -46,4 +46,4 @@ class SmoothingSpline {
   double residual_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace corun {
+namespace corun::inline models {
 
 Standardiser Standardiser::of(const MatrixView& matrix) {
   check_finite(matrix, "Standardiser");
@@ -45,4 +45,4 @@ std::vector<double> Standardiser::apply(const MatrixView& matrix) const {
   return z;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -11,7 +11,7 @@
 /// Mean and standard deviation (of the population: divisor n) are those of a model's training rows and are
 /// applied to any row, so that no held-out row influences the model. A column that is constant in the
 /// training rows has deviation 0 and becomes 0 everywhere.
-namespace corun {
+namespace corun::inline models {
 
 struct Standardiser {
   std::vector<double> mean;
@@ -25,4 +25,4 @@ struct Standardiser {
   std::vector<double> apply(const MatrixView& matrix) const;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -169,4 +169,4 @@ Statistic Statistic::from(const State& state) {
   return s;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -16,7 +16,7 @@
 /// between kLowest and kHighest (64 kB), so that a quantile is off by at most half a bin; values outside
 /// count in the outermost bins. Without fading, counts, extremes and quantiles do not depend on how
 /// observations were split and merged; mean and variance only up to rounding.
-namespace corun {
+namespace corun::inline models {
 
 class Statistic {
  public:
@@ -83,4 +83,4 @@ class Statistic {
   std::vector<double> bins_;  ///< empty up to kExact observations
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -140,4 +140,4 @@ std::vector<VolumeQuality> quality_over_volume(Technique technique, std::span<co
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -12,7 +12,7 @@
 ///
 /// A series is one attribute, in percent, of one workload at known positions. Positions are on any strictly
 /// monotone axis, such as the row number (the authors' choice) or the batch size or its logarithm.
-namespace corun {
+namespace corun::inline models {
 
 /// The treatment of digits beyond `GenerationOptions::decimals`.
 enum class Rounding { kNearest, kCut };
@@ -81,4 +81,4 @@ std::vector<VolumeQuality> quality_over_volume(Technique technique, std::span<co
                                                std::span<const double> truth, int most,
                                                const GenerationOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace corun {
+namespace corun::inline models {
 
 std::vector<double> TreeEnsemble::sums(std::span<const float> rows) const {
   constexpr std::size_t kBlock = 16;
@@ -75,4 +75,4 @@ void TreeEnsemble::check() const {
           "a leaf is not possible");
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 /// Regression trees as flat arrays, and their sums for rows of features. Every tree is complete to the same
 /// depth, with nodes in the order of a heap (the children of n are 2n + 1 and 2n + 2), so that many rows can
 /// walk down together without branches.
-namespace corun {
+namespace corun::inline models {
 
 /// NaN marks an unknown feature; each inner node states the way of such a row.
 struct TreeEnsemble {
@@ -46,4 +46,4 @@ struct TreeEnsemble {
   void check() const;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

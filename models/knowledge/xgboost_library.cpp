@@ -7,7 +7,7 @@
 
 #include <xgboost/c_api.h>
 
-namespace corun::xgboost {
+namespace corun::inline models::xgboost {
 
 void check(int status, const char* call) {
   if (status != 0) {
@@ -72,4 +72,4 @@ std::string decimal(double value) {
   return {text.data(), end};
 }
 
-}  // namespace corun::xgboost
+}  // namespace corun::inline models::xgboost

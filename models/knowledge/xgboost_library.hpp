@@ -9,7 +9,7 @@
 
 /// Wrappers of XGBoost's C interface 1.7 for the source files of `forest` and `boosting`: owners of handles,
 /// and calls that throw std::runtime_error with the library's message if they fail.
-namespace corun::xgboost {
+namespace corun::inline models::xgboost {
 
 /// std::runtime_error if `status`, the result of the library's `call`, is not 0.
 void check(int status, const char* call);
@@ -39,4 +39,4 @@ std::vector<float> predict(const Booster& booster, const Matrix& rows, std::size
 /// A number as text for the library, with a decimal point in any locale.
 std::string decimal(double value);
 
-}  // namespace corun::xgboost
+}  // namespace corun::inline models::xgboost

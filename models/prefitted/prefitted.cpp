@@ -20,11 +20,11 @@ extern const char corun_prefitted_begin[];
 extern const char corun_prefitted_end[];
 }
 
-namespace corun {
+namespace corun::inline models {
 
 std::string_view prefitted_bytes() {
   return {corun_prefitted_begin,
           static_cast<std::size_t>(corun_prefitted_end - corun_prefitted_begin)};
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

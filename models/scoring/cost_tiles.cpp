@@ -2,7 +2,7 @@
 
 #include <variant>
 
-namespace corun {
+namespace corun::inline models {
 
 void SpeedTile::fill(const SpeedSource& source, const PairTile& tile,
                      SpeedSource::Scratch& scratch) {
@@ -45,4 +45,4 @@ void CostTiles::operator()(const PairTile& tile, Scratch& scratch) const {
       formula->jobs);
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -9,7 +9,7 @@
 #include "models/vector_units/kernels.hpp"
 
 /// Tiles of the cost matrix on the processor: in one step by a short formula, else from tiles of speeds.
-namespace corun {
+namespace corun::inline models {
 
 /// The speeds of both directions of a tile of pairs.
 class SpeedTile {
@@ -47,4 +47,4 @@ struct CostTiles {
   void operator()(const PairTile& tile, Scratch& scratch) const;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

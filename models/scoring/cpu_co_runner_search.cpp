@@ -4,7 +4,7 @@
 
 #include "sim/base/parallel_for.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 CpuCoRunnerSearch::CpuCoRunnerSearch(const CostTiles& costs, std::size_t jobs, std::size_t k,
                                      std::span<const double> prices, int threads)
@@ -112,4 +112,4 @@ void CpuCoRunnerSearch::offer_to(std::size_t i, std::size_t from, std::size_t to
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -13,7 +13,7 @@
 /// The cheapest co-runners of jobs, computed on the processor. Threads compute tiles of costs and offer each
 /// cost to the lists of both jobs of the pair. Results do not depend on the number of threads
 /// (top_lists.hpp).
-namespace corun {
+namespace corun::inline models {
 
 class CpuCoRunnerSearch {
  public:
@@ -57,4 +57,4 @@ class CpuCoRunnerSearch {
   TopListsView view_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

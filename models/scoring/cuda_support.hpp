@@ -30,7 +30,7 @@
 #define CORUN_GPU cuda
 #endif
 
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 /// A failed call of the CUDA runtime, with the runtime's message. Results of the work in progress must not be
 /// used.
@@ -210,4 +210,4 @@ auto with_shrinking_tile(std::size_t most, std::size_t least, const Work& work) 
   }
 }
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <vector>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::shared_ptr<Device> choose_device(std::string_view wanted) {
   return std::make_shared<Device>(wanted, cuda_scorer());
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

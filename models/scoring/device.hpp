@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 
 /// The device that scores pairs: `--device auto | cpu | cuda`. Results do not depend on it.
-namespace corun {
+namespace corun::inline models {
 
 struct DeviceReport {
   int cuda_devices = 0;  ///< 1 if a GPU is usable, else 0
@@ -62,4 +62,4 @@ class Device {
 /// The device of a run on this machine.
 std::shared_ptr<Device> choose_device(std::string_view wanted);
 
-}  // namespace corun
+}  // namespace corun::inline models

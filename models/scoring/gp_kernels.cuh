@@ -12,7 +12,7 @@
 
 /// The Gaussian process on the GPU: the kernels of the formula and the owner of its arrays there. Compiled by
 /// nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 struct GpKernels {
   static constexpr unsigned kThreads = 128;
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(GpKernels::kThreads, 2)
     }
     const LogSlowdown log_slowdown = gp::log_slowdown(model, pressures[n], mean[n], explained[n]);
     if (slowed >= slowed_count || co_runner(n) >= count) continue;
-    const double fast = math::speed_of(log_slowdown.t);
+    const double fast = speed_of_log_slowdown(log_slowdown.t);
     const std::size_t at = slowed * out.row_stride + co_runner(n) * out.column_stride;
     out.speed[at] = fast;
     out.sd[at] = fast * log_slowdown.sd;
@@ -275,4 +275,4 @@ class GpOnGpu {
   DeviceBuffer<double> co_runner_, smooth_, alone_, identity_;
 };
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

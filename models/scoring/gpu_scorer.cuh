@@ -18,7 +18,7 @@
 
 /// The host side of GpuScorer, which launches the kernels of scoring_kernels.cuh. Compiled by nvcc in
 /// gpu_scorer.cu, and as ordinary C++ by the tests, whose fibers run the kernels.
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 /// Blocks of `rows` that cover `count`.
 inline unsigned blocks(std::size_t count, std::size_t rows) {
@@ -350,4 +350,4 @@ class Scorer final : public GpuScorer {
   }
 };
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

@@ -11,7 +11,7 @@
 
 /// The interface of batch scoring on a GPU, which needs no CUDA headers. Every method may throw DeviceError:
 /// no driver, not enough memory, a lost device. The processor can then compute the same results.
-namespace corun {
+namespace corun::inline models {
 
 /// Estimated solo times [s] of the jobs, and their reciprocals; NaN: no estimate.
 struct SoloTimes {
@@ -60,4 +60,4 @@ class GpuScorer {
 /// The scorer of this build; nullptr if it was built without the CUDA toolkit.
 const GpuScorer* cuda_scorer();
 
-}  // namespace corun
+}  // namespace corun::inline models

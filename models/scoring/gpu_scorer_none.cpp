@@ -1,7 +1,7 @@
 #include "models/scoring/gpu_scorer.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 const GpuScorer* cuda_scorer() { return nullptr; }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -4,7 +4,7 @@
 
 #include "models/formulas/pair_tile.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 /// A PairTile with 32-bit numbers, which are faster on a GPU.
 struct GpuTile {
@@ -18,4 +18,4 @@ struct GpuTile {
   CORUN_HOST_DEVICE_INLINE std::uint32_t columns() const { return j1 - j0; }
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -11,7 +11,7 @@
 #include "models/scoring/cpu_co_runner_search.hpp"
 #include "sim/base/parallel_for.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -262,4 +262,4 @@ std::vector<double> PairScorer::co_runner_speeds(std::span<const std::uint32_t> 
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

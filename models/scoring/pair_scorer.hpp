@@ -19,7 +19,7 @@
 /// Scores all pairs of a list of jobs at once: on the GPU if there is one and the batch is large enough, else
 /// on the vector units and threads of the processor. Every number has the same bits on each device, and those
 /// of InterferenceModel::predict() and ModelBelief::pair().
-namespace corun {
+namespace corun::inline models {
 
 /// Options that change the run time only, not the results.
 struct ScoringOptions {
@@ -91,4 +91,4 @@ class PairScorer {
   mutable std::string ran_on_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -10,7 +10,7 @@
 
 /// The kernels of GpuScorer: the cheapest co-runners, all pairs, sets of residents, for any View of jobs
 /// (short_formula.hpp). Compiled by nvcc, and as ordinary C++ by the tests, whose fibers run the kernels.
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 /// Selects one of two number by number: selecting a whole structure would put it into memory.
 CORUN_HOST_DEVICE_INLINE SoloTime pick(bool first, const SoloTime& a, const SoloTime& b) {
@@ -240,4 +240,4 @@ struct SpeedBlocksView {
   }
 };
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

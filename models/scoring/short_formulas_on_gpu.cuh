@@ -3,7 +3,7 @@
 #include "models/formulas/short_formula.hpp"
 #include "models/scoring/cuda_support.hpp"
 
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 /// Jobs of a short formula in the GPU's memory, and a View of them for the kernels. They are copied
 /// asynchronously on `stream`; the jobs must outlive the copying.
@@ -19,4 +19,4 @@ class OnGpu {
   typename Jobs::View view_;
 };
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

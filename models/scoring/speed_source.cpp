@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace {
 
@@ -77,7 +77,7 @@ class TreesSource final : public SpeedSource {
       const std::size_t unknown =
           std::size_t{jobs_.unknown[scratch.of[q]]} + jobs_.unknown[scratch.beside[q]];
       const LogSlowdown log_slowdown = model_.log_slowdown(scratch.numbers[q], unknown);
-      speed[q] = math::speed_of(log_slowdown.t);
+      speed[q] = speed_of_log_slowdown(log_slowdown.t);
       sd[q] = speed[q] * log_slowdown.sd;
     }
   }
@@ -129,4 +129,4 @@ std::unique_ptr<SpeedSource> speed_source(const InterferenceModel& model,
   return std::make_unique<PredictSource>(model, kinds, kind_of);
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -12,7 +12,7 @@
 
 /// Tiles of speeds, computed on the processor, for models whose equation is too long for an innermost loop
 /// and for models without a formula. Many threads may use a source, each with its own Scratch.
-namespace corun {
+namespace corun::inline models {
 
 class SpeedSource {
  public:
@@ -44,4 +44,4 @@ std::unique_ptr<SpeedSource> speed_source(const InterferenceModel& model,
                                           std::span<const PairJob> kinds,
                                           std::span<const std::uint32_t> kind_of);
 
-}  // namespace corun
+}  // namespace corun::inline models

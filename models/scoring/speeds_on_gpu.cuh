@@ -12,7 +12,7 @@
 ///   fill(prepared, tile, out, stream)       writes the speeds of a tile of those rows to device arrays
 ///
 /// TreesBatch: DeviceError if the features of 32 pairs do not fit into shared memory.
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 template <class Jobs>
 class SpeedsOnGpu;
@@ -64,4 +64,4 @@ class SpeedsOnGpu<TreesBatch> {
   TreesOnGpu trees_;
 };
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

@@ -12,7 +12,7 @@
 
 /// The boosted trees on the GPU: the kernel of the formula and the owner of its arrays there. Compiled by
 /// nvcc, and as ordinary C++ by the tests, whose fibers run the kernel.
-namespace corun::CORUN_GPU {
+namespace corun::inline models::CORUN_GPU {
 
 struct TreesKernel {
   static constexpr unsigned kMostThreads = 128;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(MostThreads)
   if (co_runner >= count) return;
   const std::size_t unknown = std::size_t{jobs.unknown[slowed]} + jobs.unknown[j];
   const LogSlowdown log_slowdown = model.log_slowdown(sum, unknown);
-  const double fast = math::speed_of(log_slowdown.t);
+  const double fast = speed_of_log_slowdown(log_slowdown.t);
   const std::size_t at = blockIdx.y * out.row_stride + co_runner * out.column_stride;
   out.speed[at] = fast;
   out.sd[at] = fast * log_slowdown.sd;
@@ -145,4 +145,4 @@ class TreesOnGpu {
   trees::Jobs jobs_;
 };
 
-}  // namespace corun::CORUN_GPU
+}  // namespace corun::inline models::CORUN_GPU

@@ -5,7 +5,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 Alone JobTypeTable::alone(JobId job, const GpuType& type,
                           std::optional<std::uint64_t> noise_seed) const {
@@ -29,4 +29,4 @@ std::optional<double> JobTypeTable::memory_mib(JobId job, const GpuType& type) c
   return std::isnan(mib) ? std::nullopt : std::optional(mib);
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

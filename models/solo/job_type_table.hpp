@@ -9,7 +9,7 @@
 #include "sim/measurement.hpp"
 
 /// Jobs on GPU types as a table.
-namespace corun {
+namespace corun::inline models {
 
 class JobTypeTable final : public JobsOnTypes {
  public:
@@ -40,4 +40,4 @@ class JobTypeTable final : public JobsOnTypes {
   std::vector<WorkloadKey> workloads_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

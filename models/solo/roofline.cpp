@@ -2,7 +2,7 @@
 
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline models {
 
 std::optional<SoloPrediction> Roofline::predict(JobId, const GpuSpec& from,
                                                 const GpuSpec& to) const {
@@ -22,4 +22,4 @@ std::optional<double> context_mib(const GpuSpec& type) {
   return kMibPerThread * type.sms * type.threads_per_sm;
 }
 
-}  // namespace corun
+}  // namespace corun::inline models

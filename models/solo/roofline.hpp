@@ -6,7 +6,7 @@
 
 /// Solo speed and memory by the specifications of two GPU types alone, for jobs of which nothing else is
 /// known.
-namespace corun {
+namespace corun::inline models {
 
 /// By the roofline model (Williams, Waterman, Patterson, CACM 2009) a job gains the ratio of the bandwidths
 /// if memory bounds it and the ratio of the peaks [FLOP/s] if arithmetic does. Which one is not known, so
@@ -33,4 +33,4 @@ class Roofline final : public SoloPredictor {
 /// between a V100 (80 SMs of 2,048 threads) and a Quadro RTX 5000 (48 SMs of 1,024): Lambda's benchmark.
 std::optional<double> context_mib(const GpuSpec& type);
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -8,7 +8,7 @@
 
 /// Predicts how fast a job is alone on a GPU type, from its speed on another. Predictors are asked in turn
 /// where nothing was measured (DESIGN 4.16).
-namespace corun {
+namespace corun::inline models {
 
 /// The logarithm of the speed is normal around that of `speed`.
 struct SoloPrediction {
@@ -28,4 +28,4 @@ class SoloPredictor {
                                                 const GpuSpec& to) const = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

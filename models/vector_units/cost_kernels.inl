@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-namespace corun::CORUN_SET {
+namespace corun::inline models::CORUN_SET {
 
 namespace {
 
@@ -272,4 +272,4 @@ constexpr ViewKernels<typename Jobs::View> of_formula(const Jobs*) {
 
 }  // namespace
 
-}  // namespace corun::CORUN_SET
+}  // namespace corun::inline models::CORUN_SET

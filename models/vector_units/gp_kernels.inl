@@ -1,6 +1,6 @@
 // The Gaussian process (gp_formula.hpp) on a vector unit. Part of kernels.inl, whose rules hold here.
 
-namespace corun::CORUN_SET {
+namespace corun::inline models::CORUN_SET {
 
 namespace {
 
@@ -395,7 +395,7 @@ void gp_speeds(const gp::Problem& problem, const PairTile& pairs, const double* 
     for (std::size_t i = 0; i < pairs.rows(); ++i) {
       beside(problem, problem.jobs.load(pairs.i0 + i), states + i * size, tile, t, spread);
       for (std::size_t l = 0; l < kTile; ++l) {
-        fast[l] = math::speed_of(t[l]);
+        fast[l] = speed_of_log_slowdown(t[l]);
         spread[l] = fast[l] * spread[l];
       }
       for (std::size_t l = 0; l < some; ++l) {
@@ -413,4 +413,4 @@ constexpr gp::Kernels of_formula(const GpBatch*) {
 
 }  // namespace
 
-}  // namespace corun::CORUN_SET
+}  // namespace corun::inline models::CORUN_SET

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace corun {
+namespace corun::inline models {
 
 namespace baseline {
 extern const Kernels kernels;
@@ -34,4 +34,4 @@ std::span<const Kernels* const> usable_kernels() {
 
 const Kernels& best_kernels() { return *usable_kernels().back(); }
 
-}  // namespace corun
+}  // namespace corun::inline models

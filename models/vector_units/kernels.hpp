@@ -14,7 +14,7 @@
 /// or job, and no sum is split among them, so all sets give the same bits.
 ///
 /// A set is a file kernels_<name>.cpp, its flags in CMakeLists.txt, and a line in kernels.cpp.
-namespace corun {
+namespace corun::inline models {
 
 /// The loops over a View (short_formula.hpp).
 template <class View>
@@ -65,4 +65,4 @@ std::span<const Kernels* const> usable_kernels();
 /// The widest of them.
 const Kernels& best_kernels();
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -33,7 +33,7 @@
 #include "models/vector_units/gp_kernels.inl"
 #include "models/vector_units/trees_kernels.inl"
 
-namespace corun::CORUN_SET {
+namespace corun::inline models::CORUN_SET {
 
 namespace {
 
@@ -48,4 +48,4 @@ extern const Kernels kernels;
 const Kernels kernels{CORUN_NAME(CORUN_SET), CORUN_WIDTH, of_formulas(Formulas()),
                       of_view<SpeedTileView>(), offer};
 
-}  // namespace corun::CORUN_SET
+}  // namespace corun::inline models::CORUN_SET

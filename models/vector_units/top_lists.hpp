@@ -14,7 +14,7 @@
 /// many positions the co-runner is behind the job in the queue, continuing at its begin
 /// (Belief::top_co_runners()). The order is total, so the lists do not depend on the order in which
 /// candidates are offered.
-namespace corun {
+namespace corun::inline models {
 
 CORUN_HOST_DEVICE_INLINE std::uint32_t distance_behind(std::uint32_t job, std::uint32_t position,
                                                        std::uint32_t jobs) {
@@ -99,4 +99,4 @@ class TopLists {
   std::unique_ptr<double[]> lists_, thresholds_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

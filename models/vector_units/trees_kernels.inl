@@ -1,6 +1,6 @@
 // Boosted trees (trees_formula.hpp) on a vector unit. Part of kernels.inl, whose rules hold here.
 
-namespace corun::CORUN_SET {
+namespace corun::inline models::CORUN_SET {
 
 namespace {
 
@@ -209,4 +209,4 @@ constexpr trees::Kernels of_formula(const TreesBatch*) { return {trees_sums}; }
 
 }  // namespace
 
-}  // namespace corun::CORUN_SET
+}  // namespace corun::inline models::CORUN_SET

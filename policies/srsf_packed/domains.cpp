@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 bool is_wide(const ClusterView& view, const JobView& job) {
   return std::ranges::none_of(view.cluster().nodes, [&](const NodeSpec& node) {
@@ -10,4 +10,4 @@ bool is_wide(const ClusterView& view, const JobView& job) {
   });
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -5,7 +5,7 @@
 #include "sim/cluster_view.hpp"
 
 /// The GPUs that may hold a job: those of one node, or of all nodes for a gang larger than any.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 /// Whether no node may hold the gang.
 bool is_wide(const ClusterView& view, const JobView& job);
@@ -36,4 +36,4 @@ void each_domain(const ClusterView& view, const JobView& job, std::vector<GpuId>
   if (wide) f();
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

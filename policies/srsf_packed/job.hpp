@@ -12,7 +12,7 @@
 #include "sim/policy.hpp"
 
 /// A job as srsf-packed sees it (srsf_packed.cpp): waiting, and running.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 inline constexpr double kNever_s = std::numeric_limits<double>::infinity();
 inline constexpr int kWhole = 1000;  ///< of a GPU [1/1000]
@@ -96,4 +96,4 @@ inline double alone_on(const Job& j, std::size_t type) {
   return j.types.empty() ? 1 : std::max(j.types[type].speed, kLeastSpeed);
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -1,6 +1,6 @@
 #include "policies/srsf_packed/jobs.hpp"
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 void Jobs::remove(JobId id, bool finished) {
   const auto at = jobs_.find(id);
@@ -17,4 +17,4 @@ double Jobs::demand_mib(const Job& j, const GpuType& type) const {
   return known.value_or(0) * (1 + options_.memory_margin);
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -6,7 +6,7 @@
 #include "policies/srsf_packed/job.hpp"
 
 /// The jobs from their arrival to their end, and what is expected of them at the present time.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 class Jobs {
  public:
@@ -45,4 +45,4 @@ class Jobs {
   std::uint64_t finished_ = 0;
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -6,7 +6,7 @@
 
 #include "policies/srsf_packed/domains.hpp"
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 /// What the completion times of a running job and of those beside it gain [job s], if it goes on alone on GPUs where
 /// it takes so long; a tenth of that time is taken off.
@@ -65,4 +65,4 @@ JobId Moves::best(const ClusterView& view) {
   return mover;
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

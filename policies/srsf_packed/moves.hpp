@@ -5,7 +5,7 @@
 #include "policies/srsf_packed/preemption.hpp"
 
 /// The running job that gains most if it goes on alone on idle GPUs.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 class Moves {
  public:
@@ -28,4 +28,4 @@ class Moves {
   std::vector<double> idle_;  ///< speeds alone
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

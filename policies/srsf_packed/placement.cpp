@@ -7,7 +7,7 @@
 
 #include "policies/srsf_packed/domains.hpp"
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 namespace {
 
@@ -175,4 +175,4 @@ Placement Placer::best(const ClusterView& view, const Entry& entry, const JobVie
   return best;
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

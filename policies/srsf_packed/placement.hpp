@@ -5,7 +5,7 @@
 #include "policies/srsf_packed/reservations.hpp"
 
 /// The GPUs on which a job adds the least delay, alone or beside running jobs.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 struct Placement {
   double delay = kNever_s;
@@ -51,4 +51,4 @@ class Placer {
   std::vector<Spot> spots_;
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

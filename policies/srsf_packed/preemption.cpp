@@ -6,7 +6,7 @@
 
 #include "policies/srsf_packed/domains.hpp"
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 namespace {
 
@@ -169,4 +169,4 @@ bool Preemption::node_suffices(const Job& j, const std::vector<JobId>& without) 
   return can_meet(left, j.pod.request);
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -7,7 +7,7 @@
 
 /// The running jobs that make room for a waiting one: those of whose preemption the least completions per second
 /// are lost, if these are fewer than the job brings.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 class Preemption {
  public:
@@ -52,4 +52,4 @@ class Preemption {
   std::vector<GpuId> gpus_;
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 void Queue::enqueue(JobId id, Job& j) {
   const double rest = jobs_.rest_s(j);
@@ -73,4 +73,4 @@ void Queue::promote_tail() {
   }
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

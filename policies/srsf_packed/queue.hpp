@@ -9,7 +9,7 @@
 #include "policies/srsf_packed/running.hpp"
 
 /// The waiting jobs in the order in which they are tried.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 class Queue {
  public:
@@ -47,4 +47,4 @@ class Queue {
   std::uint64_t next_position_ = 0;
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -6,7 +6,7 @@
 
 #include "policies/srsf_packed/domains.hpp"
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 void Reservations::restart() {
   free_by_s_.assign(running_.gpus(), kNever_s);
@@ -156,4 +156,4 @@ double Reservations::ready_s(const GpuType& type, GpuId g, const Job& j) const {
   return at;
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -6,7 +6,7 @@
 #include "policies/srsf_packed/running.hpp"
 
 /// GPUs that are reserved for jobs that find no room, and how long a job waits for GPUs of its own.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 class Reservations {
  public:
@@ -58,4 +58,4 @@ class Reservations {
   std::vector<GpuId> gpus_;
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

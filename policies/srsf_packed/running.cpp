@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 void Running::begin(const ClusterView& view) {
   if (ledger_) return;
@@ -157,4 +157,4 @@ bool Running::has_room(const GpuType& type, const Job& j, std::size_t jobs, int 
   return !j.is_part() && parts_milli == 0 && jobs < most_per_gpu_;
 }
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

@@ -11,7 +11,7 @@
 #include "policies/srsf_packed/jobs.hpp"
 
 /// The running jobs: where they are, how far they are, how fast they are by the belief, and when they end.
-namespace corun::srsf {
+namespace corun::inline policies::srsf {
 
 class Running {
  public:
@@ -88,4 +88,4 @@ class Running {
   std::uint64_t next_number_ = 1;
 };
 
-}  // namespace corun::srsf
+}  // namespace corun::inline policies::srsf

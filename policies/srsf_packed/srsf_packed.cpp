@@ -62,7 +62,7 @@
 /// Jobs' progress is what the believed speeds make of the time on GPUs.
 ///
 /// Cost of a pass: the first `window` waiting jobs x GPUs of nodes with room.
-namespace corun {
+namespace corun::inline policies {
 
 namespace {
 
@@ -386,4 +386,4 @@ PolicyEntry srsf_packed_entry() {
           .traits_with = srsf_packed_traits};
 }
 
-}  // namespace corun
+}  // namespace corun::inline policies

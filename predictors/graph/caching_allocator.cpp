@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -85,4 +85,4 @@ void CachingAllocator::free(Handle handle) {
   free_blocks_.insert({blocks_[at].large, blocks_[at].size, at});
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -14,7 +14,7 @@
 /// segment is reserved: 2 MiB in the small pool, which serves requests of up to 1 MiB; in the large pool 20 MiB for
 /// requests below 10 MiB, else the request rounded to 2 MiB. Freed blocks join free neighbours; segments are
 /// never given back. (PyTorch's documentation, "CUDA semantics: memory management", and its source's constants.)
-namespace corun {
+namespace corun::inline predictors {
 
 class CachingAllocator {
  public:
@@ -45,4 +45,4 @@ class CachingAllocator {
   double live_ = 0, peak_live_ = 0, reserved_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

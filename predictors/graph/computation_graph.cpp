@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline predictors {
 
 ComputationGraph::ComputationGraph(std::int64_t samples) : samples_(samples) {
   if (samples < 1) throw std::invalid_argument("a graph needs a sample");
@@ -99,4 +99,4 @@ GraphTotals totals_of(const ComputationGraph& graph) {
   return totals;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

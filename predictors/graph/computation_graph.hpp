@@ -12,7 +12,7 @@
 
 /// The computation graph of a deep-learning model (Util20 section 2; Gao et al., DNNMem 2020): a directed
 /// acyclic graph of operations. An edge leads from an operation to one that reads its output.
-namespace corun {
+namespace corun::inline predictors {
 
 class ComputationGraph {
  public:
@@ -66,4 +66,4 @@ struct GraphTotals {
 
 GraphTotals totals_of(const ComputationGraph& graph);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

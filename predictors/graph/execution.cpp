@@ -9,7 +9,7 @@
 
 #include "predictors/graph/caching_allocator.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -330,4 +330,4 @@ ReservedMemory reserved_memory(const ComputationGraph& graph, double samples, do
   return AllocatedSteps(graph, samples, workspace).run();
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

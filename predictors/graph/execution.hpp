@@ -12,7 +12,7 @@
 ///
 /// Not included: the context of the process, the allocator's rounding and caching, workspaces that libraries
 /// choose at run time. Predictors of memory learn these (predictors).
-namespace corun {
+namespace corun::inline predictors {
 
 struct MemoryNeed {
   double weights_bytes = 0;
@@ -50,4 +50,4 @@ struct ReservedMemory {
 /// copy both to another layout need 1. std::invalid_argument as training_memory(), and for a share below 0.
 ReservedMemory reserved_memory(const ComputationGraph& graph, double samples, double workspace);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -459,4 +459,4 @@ Node GraphBuilder::reduction(std::string name, Node in, Shape to) {
   return add(operation_of(std::move(name), OperationKind::kReduction, std::move(to)), {in});
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -18,7 +18,7 @@
 ///
 /// Each function adds one operation, named as `name` says, and returns its node. std::invalid_argument if the
 /// layer does not fit its input: the message has the shapes.
-namespace corun {
+namespace corun::inline predictors {
 
 /// One number stands for all lengths of an image.
 using Lengths = std::vector<std::int64_t>;
@@ -129,4 +129,4 @@ class GraphBuilder {
 /// they do not agree.
 Shape stretched(const Shape& a, const Shape& b);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

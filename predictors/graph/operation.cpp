@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -37,4 +37,4 @@ std::string text_of(const Shape& shape) {
 
 const char* name_of(OperationKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// Operations of deep-learning models: what a computation graph is made of.
-namespace corun {
+namespace corun::inline predictors {
 
 /// Sizes of a tensor, outermost first. The first one is the number of samples or a multiple of it.
 using Shape = std::vector<std::int64_t>;
@@ -70,4 +70,4 @@ struct Operation {
   std::string type;  ///< of an unknown operation: its name in the file
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

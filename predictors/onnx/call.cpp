@@ -8,7 +8,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 std::int64_t whole(double value) {
   constexpr double kLimit = 1152921504606846976.0;  // 2^60
@@ -161,4 +161,4 @@ std::optional<std::vector<Stretch>> stretches_of(const Call& call) {
   return result;
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -14,7 +14,7 @@
 
 /// One use of an operator: what its shape inference sees. The functions throw std::invalid_argument for
 /// attributes and inputs that an operator must have and has not, or that are of another type.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 /// Lengths of kernels, strides, paddings, ...: products of two and a tensor's size fit 64 bits.
 inline constexpr std::int64_t kLongest = 1'000'000;
@@ -90,4 +90,4 @@ struct Stretch {
 /// What Slice takes; none if its inputs have no known values.
 std::optional<std::vector<Stretch>> stretches_of(const Call& call);
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -5,7 +5,7 @@
 
 #include "predictors/graph/graph_builder.hpp"
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 /// The operation that `make(builder, inputs)` adds to a graph of nothing but inputs of these shapes: the
 /// builder's rules for one layer, whatever the layer reads in the file's graph.
@@ -17,4 +17,4 @@ Operation drafted(const std::vector<Shape>& inputs, Make make) {
   return builder.graph()[make(builder, nodes)];
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -8,7 +8,7 @@
 #include "predictors/onnx/operators.hpp"
 
 /// Functions of elements, normalisations and losses.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::vector<Operator> element_operators() {
   return result;
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <unordered_map>
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -344,4 +344,4 @@ std::optional<std::vector<double>> fold(const Call& call, std::size_t output, co
   return values;
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

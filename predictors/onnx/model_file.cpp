@@ -14,7 +14,7 @@
 #include "predictors/onnx/wire.hpp"
 #include "sim/base/text.hpp"
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -405,4 +405,4 @@ Model read_model(std::string_view bytes, std::size_t most_nodes, std::size_t mos
   return model;
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -12,7 +12,7 @@
 
 /// What an ONNX file says, checked piece by piece but not yet as a whole. The numbers of element types are
 /// those of the format's TensorProto.DataType.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 enum ElementType : int {
   kUndefined = 0,
@@ -100,4 +100,4 @@ struct Model {
 /// than `most_nodes` nodes, and models that would need more than about `most_memory` bytes.
 Model read_model(std::string_view bytes, std::size_t most_nodes, std::size_t most_memory);
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -9,7 +9,7 @@
 #include "predictors/onnx/operators.hpp"
 
 /// Views, which move nothing, and copies.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -470,4 +470,4 @@ std::vector<Operator> movement_operators() {
   };
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -15,7 +15,7 @@
 #include "predictors/onnx/patterns.hpp"
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -549,4 +549,4 @@ OnnxModel import_onnx(std::string_view bytes, const OnnxOptions& options) {
   return Import(file, options).run();
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -26,7 +26,7 @@
 /// layers and tables; and of the initialisers with more than one element that are added, multiplied or
 /// concatenated, as biases and positions are. A weight that several operations read counts for the first.
 /// Running means and variances are none.
-namespace corun {
+namespace corun::inline predictors {
 
 struct OnnxOptions {
   std::int64_t samples = 1;  ///< if the file leaves the number open
@@ -59,4 +59,4 @@ struct OnnxModel {
 /// `options` lack a size.
 OnnxModel import_onnx(std::string_view bytes, const OnnxOptions& options = {});
 
-}  // namespace corun
+}  // namespace corun::inline predictors

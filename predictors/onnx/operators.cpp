@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 Layer layer_of(OperationKind kind, Shape output) {
   Layer layer;
@@ -32,4 +32,4 @@ const Operator* find_operator(std::string_view name) {
   return found == table.end() ? nullptr : &found->second;
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -8,7 +8,7 @@
 #include "predictors/onnx/call.hpp"
 
 /// The operators that the import knows, by families: how each one's output follows from its inputs.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 /// What an operator does. Its name, and parameters of tensors in the file, are added by the import.
 struct Layer {
@@ -57,4 +57,4 @@ std::vector<Operator> reduction_operators();
 Layer layer_of(OperationKind kind, Shape output);
 Layer layer_of(Operation operation);
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

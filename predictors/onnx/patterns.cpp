@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -182,4 +182,4 @@ class Patterns {
 
 void join_patterns(Model& model) { Patterns(model).join(); }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -2,7 +2,7 @@
 
 #include "predictors/onnx/model_file.hpp"
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 /// Exporters write some layers as several operators. Where no other operator reads what lies between them,
 /// they become one again, as the layer is computed in training:
@@ -11,4 +11,4 @@ namespace corun::onnx_file {
 /// - (x - mean) / sqrt(mean of squares + c), with weights and bias: LayerNormalization
 void join_patterns(Model& model);
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

@@ -8,7 +8,7 @@
 #include "predictors/onnx/operators.hpp"
 
 /// Matrix products and recurrent layers.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -192,4 +192,4 @@ std::vector<Operator> product_operators() {
   };
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

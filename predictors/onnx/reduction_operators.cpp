@@ -5,7 +5,7 @@
 #include "predictors/onnx/operators.hpp"
 
 /// Sums, means, maxima over dimensions, and the largest elements.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -85,4 +85,4 @@ std::vector<Operator> reduction_operators() {
   return result;
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

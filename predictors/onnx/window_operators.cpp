@@ -7,7 +7,7 @@
 #include "predictors/onnx/operators.hpp"
 
 /// Convolutions and pooling: windows that move over images of any number of lengths.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::vector<Operator> window_operators() {
   };
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

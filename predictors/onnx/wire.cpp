@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 namespace {
 
@@ -177,4 +177,4 @@ std::size_t memory_of(std::string_view bytes, std::size_t most) {
   return outline.memory();
 }
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

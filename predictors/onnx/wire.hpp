@@ -7,7 +7,7 @@
 
 /// The wire format of protocol buffers (protobuf.dev, "Encoding"): reads a file's outline before its messages
 /// are made, so that a small hostile file cannot ask for much memory, and large tensors are not copied.
-namespace corun::onnx_file {
+namespace corun::inline predictors::onnx_file {
 
 /// Messages of ONNX that hold others.
 enum class Message : std::uint8_t {
@@ -42,4 +42,4 @@ std::optional<Field> take_field(std::string_view& rest);
 /// not counted. std::invalid_argument for bytes that are no message, and if it is more than `most`.
 std::size_t memory_of(std::string_view bytes, std::size_t most);
 
-}  // namespace corun::onnx_file
+}  // namespace corun::inline predictors::onnx_file

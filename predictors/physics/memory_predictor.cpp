@@ -12,7 +12,7 @@
 #include "predictors/non_negative_fit.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -367,4 +367,4 @@ std::unique_ptr<Predictor> MemoryPredictor::load(const nlohmann::json& state) {
   return std::make_unique<MemoryPredictor>(std::move(p));
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -33,7 +33,7 @@
 /// although their prediction fits are learnt from, as if they had needed 1.05 times what there was.
 ///
 /// with_seen() weighs a few measured jobs against what the formula is known to err by: memory_probes.hpp.
-namespace corun {
+namespace corun::inline predictors {
 
 class MemoryPredictor final : public Predictor {
  public:
@@ -86,4 +86,4 @@ class MemoryPredictor final : public Predictor {
   MemoryPosterior posterior_;        ///< of these
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

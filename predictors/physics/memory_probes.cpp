@@ -10,7 +10,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -253,4 +253,4 @@ MemoryPosterior::Answer MemoryPosterior::at(const ProbedJob& job) const {
   return {log_mib, scale * (probed ? ratio : std::max(1.0, ratio))};
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -36,7 +36,7 @@
 ///
 /// A prediction has the mean and the variance over all five. A probe of a model that errs as models do is thus
 /// explained by the model, and leaves others alone; one that misses by half a gigabyte moves the context.
-namespace corun {
+namespace corun::inline predictors {
 
 /// A prediction's parts, without probes.
 struct MemoryParts {
@@ -112,4 +112,4 @@ class MemoryPosterior {
   std::vector<Explanation> explanations_;                    ///< empty: no probes
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

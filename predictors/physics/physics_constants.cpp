@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -39,4 +39,4 @@ double same_stack_probability(const PhysicsConstants& constants) {
 
 std::span<const PhysicsConstantEntry> physics_constants() { return kConstants; }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -7,7 +7,7 @@
 /// Constants of `physics` that no equation gives: shapes of trees, kernels and priors. `corun predictor fit` takes
 /// the values below; predictor files do not hold them. `corun predictor eval --constants` takes others, so that
 /// experiments/predictors/constants.py can choose them on some tables and score them on another.
-namespace corun {
+namespace corun::inline predictors {
 
 struct PhysicsConstants {
   // Boosted trees of a residual (residual_model.hpp).
@@ -61,4 +61,4 @@ struct PhysicsConstantEntry {
 };
 std::span<const PhysicsConstantEntry> physics_constants();
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -13,7 +13,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -479,4 +479,4 @@ StepTimeProcess StepTimeProcess::load(const nlohmann::json& state) {
   return process;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

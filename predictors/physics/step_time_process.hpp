@@ -13,7 +13,7 @@
 #include "predictors/predictor.hpp"
 
 /// The model of TimePredictor for one phase, training or inference.
-namespace corun {
+namespace corun::inline predictors {
 
 /// A job as the process sees it.
 struct StepRow {
@@ -76,4 +76,4 @@ class StepTimeProcess {
   Eigen::VectorXd weights_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

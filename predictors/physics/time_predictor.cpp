@@ -11,7 +11,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::unique_ptr<Predictor> TimePredictor::load(const nlohmann::json& state) {
   return p;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

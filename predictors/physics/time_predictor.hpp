@@ -29,7 +29,7 @@
 /// for a family by Student's t with as many degrees of freedom as there are other families.
 ///
 /// A predictor keeps at most 1,500 rows per phase.
-namespace corun {
+namespace corun::inline predictors {
 
 class StepTimeProcess;
 
@@ -52,4 +52,4 @@ class TimePredictor final : public Predictor {
   std::shared_ptr<const StepTimeProcess> training_, inference_;  ///< nullptr: not fitted
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

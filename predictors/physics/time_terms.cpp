@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -114,4 +114,4 @@ TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures) {
   return terms;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -12,7 +12,7 @@
 /// Kinds of convolution have terms of their own, because they reach different shares of the peak: windows of 3 x 3
 /// with stride 1, for which cuDNN has Winograd's algorithm; other windows; 1 x 1; grouped; depthwise. Bytes that
 /// fit into the L2 cache count a quarter.
-namespace corun {
+namespace corun::inline predictors {
 
 enum class TimeTerm : std::uint8_t {
   kWindows,    ///< dense convolutions that are neither of the next two
@@ -43,4 +43,4 @@ using TimeTerms = std::array<double, kTimeTerms>;  ///< [ms]
 /// are not known.
 TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

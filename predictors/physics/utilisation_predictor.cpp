@@ -11,7 +11,7 @@
 #include "predictors/non_negative_fit.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -290,4 +290,4 @@ std::unique_ptr<Predictor> UtilisationPredictor::load(const nlohmann::json& stat
   return p;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

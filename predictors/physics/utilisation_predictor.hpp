@@ -25,7 +25,7 @@
 /// moves seven numbers per weight.
 ///
 /// Fitted on one GPU type (A100), as public measurements are of that type alone.
-namespace corun {
+namespace corun::inline predictors {
 
 class UtilisationPredictor final : public Predictor {
  public:
@@ -59,4 +59,4 @@ class UtilisationPredictor final : public Predictor {
   ErrorSpread spread_;  ///< of ln(1 + u)
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -6,7 +6,7 @@
 
 /// Forward and backward times of ten CNNs with Torch7 on older GPU types (cnn-benchmarks). Rows with cuDNN
 /// count; those of a processor have no prediction.
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -93,4 +93,4 @@ const JobTableForm& cnn_times_table() {
   return form;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

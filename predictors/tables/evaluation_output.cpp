@@ -10,7 +10,7 @@
 #include "sim/base/csv_text.hpp"
 #include "support/text_table.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -143,4 +143,4 @@ Json predictor_evaluation_json(const JobTable& table,
           {"evaluations", std::move(list)}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -7,7 +7,7 @@
 #include "support/json.hpp"
 
 /// A cross-validation of predictors as a table for people, as CSV and as JSON.
-namespace corun {
+namespace corun::inline predictors {
 
 std::string predictor_evaluation_table(const JobTable& table,
                                        std::span<const PredictorEvaluation> evaluations);
@@ -16,4 +16,4 @@ std::string predictor_evaluation_csv(std::span<const PredictorEvaluation> evalua
 Json predictor_evaluation_json(const JobTable& table,
                                std::span<const PredictorEvaluation> evaluations);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

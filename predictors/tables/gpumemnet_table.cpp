@@ -11,7 +11,7 @@
 /// (mlp_data). The file's name of a run states the architecture and the input; the layers are listed. Left out: runs
 /// without layers (Depth 0), and convolutional ones below 1,200 MiB, which were read too early. Crashed runs
 /// ran out of memory: what was read then means nothing.
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -138,4 +138,4 @@ const JobTableForm& gpumemnet_table() {
   return form;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

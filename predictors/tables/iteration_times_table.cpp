@@ -7,7 +7,7 @@
 /// Iteration times of torchvision's models on many GPU types (pytorch-gpu-benchmark and its forks): batches of
 /// 12 images of 224 x 224. Rows of the newer protocol in single precision that are not marked as suspect
 /// count; the older protocol's batches are not known.
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -89,4 +89,4 @@ const JobTableForm& iteration_times_table() {
   return form;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -12,7 +12,7 @@
 #include "support/checksum.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -124,4 +124,4 @@ JobTable read_job_table(const std::string& path, Target target, const GpuTypes& 
   return table;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -16,7 +16,7 @@
 /// Tables of measured jobs, from which predictors are fitted and which they predict. The form is recognised by
 /// the columns of the header. To add one, write <form>_table.cpp with a JobTableForm and name it in
 /// job_table.cpp.
-namespace corun {
+namespace corun::inline predictors {
 
 /// How rows are grouped, for splits of which whole groups are unknown.
 enum class JobGroup : std::uint8_t { kModel, kFamily, kGpu, kHost };
@@ -91,4 +91,4 @@ std::optional<CsvReader::Column> column_if_there(CsvReader& csv, std::string_vie
 double number_or_nan(const CsvReader& csv, std::optional<CsvReader::Column> column,
                      const NumberRule& rule);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -11,7 +11,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -346,4 +346,4 @@ ComputationGraph row_layers(const std::vector<ListedLayer>& layers, std::int64_t
   return graph;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

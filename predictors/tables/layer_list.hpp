@@ -9,7 +9,7 @@
 
 /// Computation graphs from GPUMemNet's lists of layers, which state type, output elements per sample and
 /// parameters of each, but no shapes and no connections.
-namespace corun {
+namespace corun::inline predictors {
 
 struct ListedLayer {
   std::string type;           ///< "conv2d", "linear", "GELU", ...
@@ -33,4 +33,4 @@ ComputationGraph image_layers(const std::vector<ListedLayer>& layers, std::int64
 /// The graph of a chain of layers on rows of `width` numbers.
 ComputationGraph row_layers(const std::vector<ListedLayer>& layers, std::int64_t width);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

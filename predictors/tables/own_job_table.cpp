@@ -8,7 +8,7 @@
 
 /// corun's own form: one row per job, with batch and gpu_type, and either the name of a model of the zoo or any
 /// of the figures that `corun list figures` shows; the measured values in mem_mib, step_ms, gpu_util_pct.
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -106,4 +106,4 @@ const JobTableForm& own_job_table() {
   return form;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -13,7 +13,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -272,4 +272,4 @@ std::vector<PredictorEvaluation> evaluate_predictors(
   return evaluations;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

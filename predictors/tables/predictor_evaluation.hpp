@@ -11,7 +11,7 @@
 
 /// Cross-validation of predictors on a table of measured jobs. Each job is predicted by a predictor that was
 /// fitted without it, and without its whole group if groups are held out.
-namespace corun {
+namespace corun::inline predictors {
 
 /// What is held out.
 enum class JobSplit : std::uint8_t { kRandom, kModel, kFamily, kGpu };
@@ -82,4 +82,4 @@ PredictionScore score_of(const JobTable& table, const HeldOutPredictions& predic
 OomScore oom_score(const JobTable& table, const HeldOutPredictions& predictions, std::size_t which,
                    double capacity_mib);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -15,7 +15,7 @@
 #include "support/atomic_file.hpp"
 #include "support/sealed_file.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -28,13 +28,13 @@ PredictorFile content_of(const nlohmann::json& root) {
   using namespace model_state;
   map_of(root, 4, "the predictor");
   PredictorFile file;
-  file.about = printable(text_of(root.at("about"), "about"), kMostAbout);
-  file.kind = text_of(root.at("kind"), "kind");
+  file.about = printable(model_state::text_of(root.at("about"), "about"), kMostAbout);
+  file.kind = model_state::text_of(root.at("kind"), "kind");
   const PredictorEntry* entry = find_predictor(file.kind);
   if (entry == nullptr || entry->name != file.kind) {
     throw std::invalid_argument("there is no predictor '" + printable(file.kind) + "'");
   }
-  const std::string target = text_of(root.at("target"), "target");
+  const std::string target = model_state::text_of(root.at("target"), "target");
   const auto known = find_target(target);
   if (!known) throw std::invalid_argument("there is no target '" + printable(target) + "'");
   file.predictor = entry->load(*known, root.at("state"));
@@ -85,4 +85,4 @@ void write_predictor_file(const std::string& path, const PredictorFile& file,
   write_outputs({{place, path, std::move(bytes)}}, existing);
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -16,7 +16,7 @@
 ///   state    Predictor::save(), each kind its own
 ///
 /// The file names no model, family or host: it has digests of them, by which a guess can be confirmed.
-namespace corun {
+namespace corun::inline predictors {
 
 struct PredictorFile {
   std::string kind;  ///< in the catalogue
@@ -40,4 +40,4 @@ std::string predictor_bytes(const PredictorFile& file);
 void write_predictor_file(const std::string& path, const PredictorFile& file,
                           const std::string& place, Existing existing);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -4,7 +4,7 @@
 
 /// Peak training memory of timm's models on an A100 with 40 GB (timm_memory_clean.csv of GPUMemNet's
 /// repository, joined with timm's results): rows with status `ok` count, `oom` rows are lower bounds.
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -97,4 +97,4 @@ const JobTableForm& timm_memory_table() {
   return form;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -4,7 +4,7 @@
 
 #include "predictors/graph/zoo/zoo.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 PredictorJob ZooJobs::job(std::string_view model, double batch, std::int64_t pixels,
                           bool training) {
@@ -45,4 +45,4 @@ void set_gpu_column(JobTableRow& row, const CsvReader& csv, CsvReader::Column co
   set_gpu(row.job.figures, *type);
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -11,7 +11,7 @@
 #include "predictors/tables/job_table.hpp"
 
 /// Jobs whose model is in the zoo (predictors/graph/zoo).
-namespace corun {
+namespace corun::inline predictors {
 
 class ZooJobs {
  public:
@@ -35,4 +35,4 @@ class ZooJobs {
 void set_gpu_column(JobTableRow& row, const CsvReader& csv, CsvReader::Column column,
                     const GpuTypes& types);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

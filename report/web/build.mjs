@@ -81,6 +81,6 @@ if (cpp) {
   }
   mkdirSync(dirname(resolve(cpp)), {recursive: true});
   writeFileSync(resolve(cpp), '#include "report/report_page.hpp"\n\n' +
-    'namespace corun {\n\nstd::string_view report_page() {\n  // An array: a compiler need not count its letters.\n' +
-    `  static constexpr char kPage[] =\n${pieces.join('\n')};\n  return {kPage, sizeof(kPage) - 1};\n}\n\n}  // namespace corun\n`);
+    'namespace corun::inline report {\n\nstd::string_view report_page() {\n  // An array: a compiler need not count its letters.\n' +
+    `  static constexpr char kPage[] =\n${pieces.join('\n')};\n  return {kPage, sizeof(kPage) - 1};\n}\n\n}  // namespace corun::inline report\n`);
 }

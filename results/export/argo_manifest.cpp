@@ -16,7 +16,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -359,4 +359,4 @@ std::string argo_manifest(const ArgoPlan& plan, const ArgoOptions& options,
   return Manifest(plan, options, containers).text();
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -45,7 +45,7 @@
 ///
 /// Fields follow Argo Workflows 3.5 and 3.6. Claims in containers need an Argo built with the
 /// libraries of Kubernetes 1.26 or later; older ones drop them silently.
-namespace corun {
+namespace corun::inline results {
 
 struct ArgoGroup {
   std::vector<std::string> jobs;     ///< one or more
@@ -83,4 +83,4 @@ std::string argo_manifest(const ArgoPlan& plan, const ArgoOptions& options,
 /// uses.
 std::vector<std::string> argo_names(std::span<const std::string> jobs);
 
-}  // namespace corun
+}  // namespace corun::inline results

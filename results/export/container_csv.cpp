@@ -8,7 +8,7 @@
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -98,4 +98,4 @@ ContainerTable read_container_csv(std::istream& in, const std::string& name) {
   return read(csv);
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

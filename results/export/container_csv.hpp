@@ -10,7 +10,7 @@
 ///
 ///   job,image,command,args
 ///   resnet50-b,registry.example/resnet:2,python train.py,--batch 64 --name 'night run'
-namespace corun {
+namespace corun::inline results {
 
 /// The container of a job. Argo replaces its variables, such as "{{workflow.name}}", in all three.
 struct ContainerSpec {
@@ -33,4 +33,4 @@ const ContainerSpec& container_of(const ContainerTable& containers, const std::s
 ContainerTable read_container_csv(const std::string& path);
 ContainerTable read_container_csv(std::istream& in, const std::string& name);
 
-}  // namespace corun
+}  // namespace corun::inline results

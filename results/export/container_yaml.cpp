@@ -4,7 +4,7 @@
 
 #include <yaml-cpp/yaml.h>
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -24,4 +24,4 @@ void emit_container(YAML::Emitter& out, const ContainerTable& containers, const 
   emit_words(out, "args", spec.args);
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -73,4 +73,4 @@ echo "array ${array%%;*} merge ${merge%%;*}"
       {"array.sbatch", array, false}, {"merge.sbatch", merge, false}, {"submit.sh", submit, true}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -5,7 +5,7 @@
 
 /// Scripts for a sweep on a Slurm cluster (docs/sweeps.md): an array of tasks, one shard each, and
 /// a job that merges their files. The tasks share only a directory.
-namespace corun {
+namespace corun::inline results {
 
 struct SlurmSweep {
   std::string program;               ///< corun, as an absolute path
@@ -26,4 +26,4 @@ struct SlurmFile {
 /// array.sbatch, merge.sbatch and submit.sh, which submits both, the second to run after the first.
 std::vector<SlurmFile> slurm_files(const SlurmSweep& sweep);
 
-}  // namespace corun
+}  // namespace corun::inline results

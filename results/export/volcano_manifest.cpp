@@ -10,7 +10,7 @@
 #include "results/export/container_yaml.hpp"
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::string volcano_manifest(std::span<const PlacedJob> jobs, const ContainerTab
   return std::string(out.c_str()) + "\n";
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

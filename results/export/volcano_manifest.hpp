@@ -13,7 +13,7 @@
 /// Volcano's device plugin where it shares GPUs by memory. Nodes are chosen by the label `corun/node`, the number of
 /// the node in the cluster of the simulation: `kubectl label node NAME corun/node=0`. On a node with several GPUs the
 /// plugin chooses the GPU. Jobs are in the order of their start, which Volcano keeps node by node.
-namespace corun {
+namespace corun::inline results {
 
 struct PlacedJob {
   std::string name;
@@ -25,4 +25,4 @@ struct PlacedJob {
 /// `containers` lacks; std::logic_error for a job that occurs twice.
 std::string volcano_manifest(std::span<const PlacedJob> jobs, const ContainerTable& containers);
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -1,6 +1,6 @@
 #include "results/timeline/gpu_lanes.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 std::optional<std::uint32_t> GpuLanes::come(JobId job) {
   const auto [at, is_new] = residents_.emplace(job, 0);
@@ -23,4 +23,4 @@ std::optional<std::uint32_t> GpuLanes::leave(JobId job) {
   return lane;
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

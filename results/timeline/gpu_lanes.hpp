@@ -11,7 +11,7 @@
 
 /// The places of jobs on a GPU: each resident takes the lowest free lane and keeps it until it leaves. So the stays of
 /// one lane follow one another and never overlap.
-namespace corun {
+namespace corun::inline results {
 
 class GpuLanes {
  public:
@@ -31,4 +31,4 @@ class GpuLanes {
   std::uint32_t lanes_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -10,7 +10,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 bool is_event_log(const std::string& path) {
   std::string start(kEventLogHeader.size(), '\0');
@@ -51,4 +51,4 @@ std::vector<std::pair<std::string, std::string>> LogEvents::facts() const {
   return {{"log", std::filesystem::path(path_).filename().string()}};
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -10,7 +10,7 @@
 
 /// The events of an event log, as `corun replay --timeline DIR` writes it: all of a run, without GPU types, nodes and
 /// utilisation.
-namespace corun {
+namespace corun::inline results {
 
 /// Whether the file begins as an event log; false if it cannot be read.
 bool is_event_log(const std::string& path);
@@ -35,4 +35,4 @@ class LogEvents final : public RunEvents {
   std::vector<UtilizationStep> utilization_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

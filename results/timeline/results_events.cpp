@@ -14,7 +14,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 using namespace hdf5;
 
@@ -204,4 +204,4 @@ void ResultsEvents::refuse(const std::string& why) const {
                               "); was it changed by another program? make it again");
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -9,7 +9,7 @@
 #include "results/timeline/run_events.hpp"
 
 /// The events of a run in a results file of `corun replay` or `corun live run` (docs/results.md, "Details").
-namespace corun {
+namespace corun::inline results {
 
 /// Which run of a results file.
 struct RunChoice {
@@ -59,4 +59,4 @@ class ResultsEvents final : public RunEvents {
   std::vector<std::pair<std::string, std::string>> facts_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

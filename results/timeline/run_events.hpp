@@ -10,7 +10,7 @@
 #include "sim/records/event_log.hpp"
 
 /// The events of one run, from wherever a timeline can take them.
-namespace corun {
+namespace corun::inline results {
 
 /// A GPU as a timeline names it.
 struct TimelineGpu {
@@ -52,4 +52,4 @@ class RunEvents {
   virtual std::vector<std::pair<std::string, std::string>> facts() const = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::string RunState::move(GpuId gpu, JobId job, bool comes) {
   return "";
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -10,7 +10,7 @@
 #include "sim/records/event_log.hpp"
 
 /// Where the jobs of a run are, followed event by event.
-namespace corun {
+namespace corun::inline results {
 
 /// Whether a job comes to GPUs by an event of this kind.
 bool comes(LogKind kind);
@@ -42,4 +42,4 @@ class RunState {
   std::int64_t shared_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

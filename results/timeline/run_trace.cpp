@@ -12,7 +12,7 @@
 #include "results/timeline/trace_event_writer.hpp"
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -232,4 +232,4 @@ void RunTrace::write(const ByteSink& sink) const {
   Writing(events_, lanes_, most_lanes_, sink).write();
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

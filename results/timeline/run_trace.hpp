@@ -13,7 +13,7 @@
 ///     counters "jobs" (waiting, running), "GPUs" (busy, shared) and "GPU utilisation" [%]
 ///   process "node N", or "GPUs" where nodes are not known: a thread per GPU and lane (gpu_lanes.hpp). A slice is a stay
 ///     of a job on the GPU; instants are the ends by preemption, out of memory and giving up.
-namespace corun {
+namespace corun::inline results {
 
 struct TraceSummary {
   std::size_t jobs = 0;   ///< that arrived
@@ -39,4 +39,4 @@ class RunTrace {
   TraceSummary summary_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

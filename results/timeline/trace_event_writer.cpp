@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline results {
 
 namespace {
 
@@ -77,4 +77,4 @@ void TraceEventWriter::flush() {
   buffer_.clear();
 }
 
-}  // namespace corun
+}  // namespace corun::inline results

@@ -11,7 +11,7 @@
 /// The Chrome trace-event format (JSON object form), which Perfetto and chrome://tracing open: one event a line, written
 /// as it comes. Times are microseconds with three digits after the point, so nanoseconds are exact. Every event has ph,
 /// ts, pid and tid. Source: "Trace Event Format", Google, the document of the trace viewer of Chromium.
-namespace corun {
+namespace corun::inline results {
 
 /// A thread of a process in the format; a track in a viewer.
 struct TraceTrack {
@@ -51,4 +51,4 @@ class TraceEventWriter {
   bool first_ = true;
 };
 
-}  // namespace corun
+}  // namespace corun::inline results

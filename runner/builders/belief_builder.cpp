@@ -24,7 +24,7 @@
 #include "sim/error.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -277,4 +277,4 @@ std::vector<int> BeliefBuilder::clusters(const Trace& trace) const {
   return clusters;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

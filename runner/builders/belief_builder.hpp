@@ -22,7 +22,7 @@
 /// Builds the beliefs that policies have at the start of each run from `belief` of a configuration
 /// (DESIGN 4.6). A belief is about clusters of profiles, or about jobs with an interference model.
 /// belief.model: truth uses the clusters of a knowledge base and has no belief.
-namespace corun {
+namespace corun::inline runner {
 
 class BeliefBuilder {
  public:
@@ -91,4 +91,4 @@ class BeliefBuilder {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 #include "sim/error.hpp"
 #include "traces/public_formats/openb.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -197,4 +197,4 @@ std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluste
   return sentences;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -11,7 +11,7 @@
 #include "traces/tables/pair_table.hpp"
 
 /// Builds the machines of the simulation from `cluster` of a configuration.
-namespace corun {
+namespace corun::inline runner {
 
 /// The machines, their virtual clusters and warnings.
 struct Cluster {
@@ -37,4 +37,4 @@ Cluster build_cluster(const Config& config, InputFiles& files);
 std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
                                             const std::string& subject);
 
-}  // namespace corun
+}  // namespace corun::inline runner

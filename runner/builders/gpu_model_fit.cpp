@@ -10,7 +10,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 bool restricts_gpu_models(const Cluster& cluster, const Trace& trace) {
   const std::vector<std::string> here = cluster.spec.models();
@@ -68,4 +68,4 @@ void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace) 
   trace.gpu_models = here;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -5,7 +5,7 @@
 #include "traces/trace.hpp"
 
 /// Maps the GPU models that jobs name to those of a cluster.
-namespace corun {
+namespace corun::inline runner {
 
 /// Whether fit_gpu_models() may change the trace: jobs name GPU models, or do not run on a type of the cluster.
 bool restricts_gpu_models(const Cluster& cluster, const Trace& trace);
@@ -16,4 +16,4 @@ bool restricts_gpu_models(const Cluster& cluster, const Trace& trace);
 /// InputError if none is left in the cluster.
 void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace);
 
-}  // namespace corun
+}  // namespace corun::inline runner

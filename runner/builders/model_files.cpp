@@ -21,7 +21,7 @@
 #include "traces/gpu_catalog.hpp"
 #include "traces/paper_workloads.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -187,4 +187,4 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
   return notes;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

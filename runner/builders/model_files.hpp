@@ -14,7 +14,7 @@
 
 /// Model files (knowledge/model_file.hpp) in `belief.initial` and `world.path`, or `prefitted`, the model that comes
 /// with corun (knowledge/prefitted_model.hpp). Such a file sets the model: `belief.model`, or `world.model` and `world.fallback`.
-namespace corun {
+namespace corun::inline runner {
 
 /// The configuration with the models that its model files set, for runs and for --dump-config. A
 /// file that is not there is left to its reader. `cache` must not be null. InputError at a key that
@@ -36,4 +36,4 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
                                                 const std::string& name, const ModelFile& file,
                                                 const Trace& trace, const Cluster& cluster);
 
-}  // namespace corun
+}  // namespace corun::inline runner

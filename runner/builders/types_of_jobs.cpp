@@ -12,7 +12,7 @@
 #include "traces/catalog.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -131,4 +131,4 @@ double reference_gpus(const ClusterSpec& cluster, const Workload& workload,
   return gpus;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -13,7 +13,7 @@
 #include "traces/trace.hpp"
 
 /// The speed and the memory of the jobs of a trace on the GPU types of the cluster (DESIGN 4.16).
-namespace corun {
+namespace corun::inline runner {
 
 class TypesOfJobs {
  public:
@@ -53,4 +53,4 @@ class TypesOfJobs {
 double reference_gpus(const ClusterSpec& cluster, const Workload& workload,
                       const JobsOnTypes* on_types);
 
-}  // namespace corun
+}  // namespace corun::inline runner

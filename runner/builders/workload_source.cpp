@@ -18,7 +18,7 @@
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/apply_solo_table.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -320,4 +320,4 @@ std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) cons
   return trace;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 #include "traces/catalog.hpp"
 
 /// The jobs of each replication, from `workload` of a configuration.
-namespace corun {
+namespace corun::inline runner {
 
 /// The seed of a replication.
 inline std::uint64_t seed_of(const Config& config, std::size_t replication) {
@@ -74,4 +74,4 @@ class WorkloadSource {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

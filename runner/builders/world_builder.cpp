@@ -20,7 +20,7 @@
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/lucid_pairs.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -287,4 +287,4 @@ std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCos
                                              std::move(features), costs.extrapolated);
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -17,7 +17,7 @@
 #include "traces/trace.hpp"
 
 /// Builds the worlds, the true costs of co-runs, from `world` of a configuration (DESIGN 4.6).
-namespace corun {
+namespace corun::inline runner {
 
 class WorldBuilder {
  public:
@@ -78,4 +78,4 @@ class WorldBuilder {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -14,9 +14,11 @@
 /// The configuration of an experiment as typed structs with their defaults. config_keys.hpp lists
 /// the keys, docs/configuration.md documents them, config_yaml.hpp reads and writes them. Keys end
 /// in their unit. An empty optional is `null` in YAML.
-namespace corun {
-
+namespace corun::inline policies {
 struct PolicyEntry;
+}
+
+namespace corun::inline runner {
 
 struct WorkloadConfig {
   std::string source = "jrs-queue";  ///< a name from `corun list traces`
@@ -167,4 +169,4 @@ struct Config {
 /// exclusive, oracle on the JRS queue.
 Config default_config();
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 constexpr std::int64_t kGpusMax = 1'000'000;  // far beyond any experiment
@@ -98,4 +98,4 @@ void check_together(const Config& config) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

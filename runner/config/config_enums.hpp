@@ -10,7 +10,7 @@
 
 /// The enums of a configuration and their words in YAML, with the words of the engine's enums
 /// (StartMode, TickRule, ProfilingMode). docs/configuration.md explains each word.
-namespace corun {
+namespace corun::inline runner {
 
 /// workload.order: the order in which the jobs of a source arrive.
 enum class QueueOrder : std::uint8_t {
@@ -101,4 +101,4 @@ struct EnumNames<ProfilingMode> {
       EnumName{ProfilingMode::kMinute, "minute"}, EnumName{ProfilingMode::kPredictor, "predictor"}};
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

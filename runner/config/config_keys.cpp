@@ -11,7 +11,7 @@
 #include "runner/config/policy_reader.hpp"
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 using KeyList = std::vector<ConfigKey>;
@@ -302,4 +302,4 @@ std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_vie
   return fmt::format("unknown key '{}'{}: {}", printable(name), where, hint);
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 /// The list of the keys of a configuration: name, variable, permitted values and meaning. The
 /// reader, the writer, hints and `corun list keys` use it. Defaults are those of the structs. A
 /// test compares the list with docs/configuration.md.
-namespace corun {
+namespace corun::inline runner {
 
 /// The variable that a key sets; an optional one may be null.
 template <typename T>
@@ -92,4 +92,4 @@ std::vector<std::string_view> names_below(std::span<const ConfigKey> keys,
 std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_view section,
                                 std::string_view name);
 
-}  // namespace corun
+}  // namespace corun::inline runner

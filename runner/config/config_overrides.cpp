@@ -16,7 +16,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -219,4 +219,4 @@ std::string with_position(const YamlNode& root, const std::string& path) {
   return fmt::format("policies[{}]{}", at - policies->children.begin(), path.substr(end));
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

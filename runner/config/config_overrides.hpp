@@ -10,7 +10,7 @@
 /// the file. A map or list replaces the whole value of its key. Below `policies` a path has a position
 /// ("policies[0].epsilon") or a label ("policies.min-slowdown.epsilon"), as the policies are when the
 /// key is set. Errors are InputErrors as in config_reader.hpp.
-namespace corun {
+namespace corun::inline runner {
 
 /// Sets one key of a tree, from the text "policies[0].epsilon=0.5" or from its path and a value.
 /// Throws InputError at `place` for a malformed path and for a label that no policy or several
@@ -23,4 +23,4 @@ void set_key(YamlNode& root, std::string_view path, YamlNode value, const std::s
 /// key; the path as it is if no policy of the tree has the label.
 std::string with_position(const YamlNode& root, const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -18,7 +18,7 @@
 #include "sim/error.hpp"
 #include "support/yaml_values.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -126,4 +126,4 @@ Config default_config_with(std::span<const std::string> overrides,
 
 Config default_config() { return default_config_with({}, {}); }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 /// with its place ("FILE:LINE:COLUMN: ", 1-based, or "--set KEY.PATH=VALUE: ") and names what was
 /// found, what was expected and what to do. Overrides are those of config_overrides.hpp. `policies`
 /// is the catalogue of known policies and their parameters.
-namespace corun {
+namespace corun::inline runner {
 
 /// Reads a file and sets `directory` to that of the file. InputError "PATH: ..." if it cannot be
 /// read.
@@ -32,4 +32,4 @@ Config default_config_with(std::span<const std::string> overrides,
 Config config_from_tree(YamlNode root, std::span<const std::string> overrides,
                         std::span<const PolicyEntry> policies);
 
-}  // namespace corun
+}  // namespace corun::inline runner

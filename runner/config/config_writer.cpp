@@ -16,7 +16,7 @@
 #include "support/json.hpp"
 #include "support/yaml_values.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 Json json_of(const PolicySetting& setting) {
@@ -141,4 +141,4 @@ std::string dump_yaml(const Config& config) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

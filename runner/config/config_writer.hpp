@@ -8,7 +8,7 @@
 #include "runner/config/config_keys.hpp"
 
 /// Writes the effective configuration: every key, but of the policies' parameters only those given.
-namespace corun {
+namespace corun::inline runner {
 
 /// YAML that reads back as the same Config except `places` and `directory`.
 std::string dump_yaml(const Config& config);
@@ -22,4 +22,4 @@ std::string yaml_word(const std::string& text);
 /// The value of one key as dump_yaml writes it.
 std::string yaml_text(const KeyValue& value);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace corun {
+namespace corun::inline runner {
 
 std::span<const std::string_view> default_policy_names() {
   static constexpr std::array<std::string_view, 9> kNames = {
@@ -11,4 +11,4 @@ std::span<const std::string_view> default_policy_names() {
   return kNames;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 ///     };
 ///
 /// The table holds every value, in the order of the enum, which begins at 0; tests walk it.
-namespace corun {
+namespace corun::inline runner {
 
 template <typename E>
 struct EnumName {
@@ -77,4 +77,4 @@ std::vector<std::string_view> words_of() {
   return words;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 #include "runner/config/config_writer.hpp"
 #include "runner/config/default_policies.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 std::vector<KeyDescription> describe_keys() {
   Config defaults;
@@ -25,4 +25,4 @@ std::vector<KeyDescription> describe_keys() {
   return descriptions;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -5,7 +5,7 @@
 
 /// The keys of a configuration as `corun list keys` prints them. The table of docs/configuration.md
 /// must agree.
-namespace corun {
+namespace corun::inline runner {
 
 struct KeyDescription {
   std::string key;         ///< "cluster.nodes"
@@ -17,4 +17,4 @@ struct KeyDescription {
 /// All keys, in the order in which they are written.
 std::vector<KeyDescription> describe_keys();
 
-}  // namespace corun
+}  // namespace corun::inline runner

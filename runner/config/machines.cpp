@@ -7,7 +7,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 std::vector<std::string> parts_of(const std::string& text, const char* separator) {
@@ -43,4 +43,4 @@ std::vector<Machines> parse_machines(const std::string& text, const std::string&
   return all;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// Nodes of a cluster as text: "4x8:V100-16GB+2x4:T4" is 4 nodes of 8 V100 and 2 nodes of 4 T4.
-namespace corun {
+namespace corun::inline runner {
 
 struct Machines {
   std::int64_t nodes = 0;
@@ -16,4 +16,4 @@ struct Machines {
 /// All parts have a type, or there is one part without. InputError at `place` for any other text.
 std::vector<Machines> parse_machines(const std::string& text, const std::string& place);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -5,7 +5,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 constexpr std::string_view kDefaultModel = "default";
@@ -53,4 +53,4 @@ std::vector<std::string_view> belief_model_words() {
       {name_of(BeliefKind::kClusterMean), name_of(BeliefKind::kTruth), kDefaultModel});
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 #include "runner/config/enum_names.hpp"
 
 /// Values of keys that take an interference model of the catalogue or a word of their own.
-namespace corun {
+namespace corun::inline runner {
 
 /// The name of an existing interference model; "default" is the first of the catalogue.
 class ModelName {
@@ -95,4 +95,4 @@ std::vector<std::string_view> world_model_words();
 std::vector<std::string_view> world_fallback_words();
 std::vector<std::string_view> belief_model_words();
 
-}  // namespace corun
+}  // namespace corun::inline runner

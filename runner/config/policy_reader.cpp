@@ -15,7 +15,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -211,4 +211,4 @@ std::vector<PolicyConfig> read_policies(const YamlValue& at, std::span<const Pol
   return policies;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -8,7 +8,7 @@
 #include "support/yaml_values.hpp"
 
 /// Reads the list of policies of a configuration: names and parameters of a catalogue.
-namespace corun {
+namespace corun::inline runner {
 
 /// The permitted value in messages and lists.
 inline constexpr const char* kPoliciesText =
@@ -20,4 +20,4 @@ inline constexpr const char* kPoliciesText =
 std::vector<PolicyConfig> read_policies(const YamlValue& at, std::span<const PolicyEntry> catalog,
                                         KeyPlaces& places);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -4,7 +4,7 @@
 
 #include "sim/time.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -62,4 +62,4 @@ DetailLimits detail_limits(const Config& config, std::size_t replication) {
   return limits;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

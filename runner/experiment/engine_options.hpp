@@ -9,7 +9,7 @@
 #include "sim/records/run_details.hpp"
 
 /// Translates a configuration into options of the engine, for replays and live queues.
-namespace corun {
+namespace corun::inline runner {
 
 /// Whether control.mode is rounds.
 bool runs_in_rounds(const Config& config);
@@ -29,4 +29,4 @@ RoundOptions round_options(const Config& config, std::uint64_t seed);
 /// What results have of a replication: measure.details, and the bounds of docs/results.md.
 DetailLimits detail_limits(const Config& config, std::size_t replication);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 #include "runner/experiment/unused_settings.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -153,4 +153,4 @@ void Experiment::check_runs() const {
   for (const PolicyInstance& policy : policies_) runner_.check(shared, policy);
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

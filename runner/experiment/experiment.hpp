@@ -23,7 +23,7 @@
 /// policies, runner) give each replication its jobs, its world and one belief per policy.
 /// Replications are independent and may run on any thread. Replication r has seed `config.seed +
 /// r`, so it can be repeated alone.
-namespace corun {
+namespace corun::inline runner {
 
 class Experiment {
  public:
@@ -109,4 +109,4 @@ class Experiment {
   double reference_gpus_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -13,7 +13,7 @@
 #include "sim/base/text.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -401,4 +401,4 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
   return found;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 
 /// Checks of jobs, cluster, belief and policies together. They throw and change nothing: findings
 /// are returned.
-namespace corun {
+namespace corun::inline runner {
 
 /// The reason why an experiment cannot run.
 struct Refusal {
@@ -68,4 +68,4 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
                                               const std::vector<PolicyInstance>& policies,
                                               const Trace& trace);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -7,7 +7,7 @@
 #include "runner/experiment/experiment.hpp"
 #include "support/build_info.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 Json parameters_json(const PolicyInstance& policy) {
   Json out = Json::object();
@@ -75,4 +75,4 @@ ResultsHeader results_header(const Experiment& experiment) {
   return header;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

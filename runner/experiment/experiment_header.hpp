@@ -4,7 +4,7 @@
 #include "support/json.hpp"
 
 /// What a results file says of its experiment.
-namespace corun {
+namespace corun::inline runner {
 
 class Experiment;
 struct PolicyInstance;
@@ -15,4 +15,4 @@ ResultsHeader results_header(const Experiment& experiment);
 /// The parameters of a policy as JSON: the values given, and the defaults of the others.
 Json parameters_json(const PolicyInstance& policy);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -124,4 +124,4 @@ JobSource job_source(const JobEstimates& estimates, const Trace& trace, const Jo
       });
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 #include "traces/trace.hpp"
 
 /// The views that policies have of the jobs of a trace (DESIGN 4.13).
-namespace corun {
+namespace corun::inline runner {
 
 /// What policies see of the jobs of a replication. A drawn estimate is keyed by (seed of the replication, job), so all
 /// policies see the same.
@@ -35,4 +35,4 @@ std::vector<JobView> job_views(const JobEstimates& estimates, const Trace& trace
 JobSource job_source(const JobEstimates& estimates, const Trace& trace, const JobsOnTypes* on_types,
                      std::span<const GpuType> types);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -6,7 +6,7 @@
 #include "models/knowledge/cluster_mean_belief.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 void ObservedPolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   const auto stopped = [&] { return observation_.stop != nullptr && observation_.stop->load(); };
@@ -60,4 +60,4 @@ void ObservedPolicy::show_learned(Time at) {
   if (kb != nullptr) observation_.on_learned(at, *kb);
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -8,7 +8,7 @@
 #include "sim/policy.hpp"
 
 /// A wrapper of a policy that measures decision times and reports its knowledge base.
-namespace corun {
+namespace corun::inline runner {
 
 /// Forwards all calls. decide() throws Interrupted if `observation.stop` is set.
 class ObservedPolicy final : public Policy {
@@ -41,4 +41,4 @@ class ObservedPolicy final : public Policy {
   double pass_s_ = 0;     ///< decision time in the current pass so far [s]
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -13,7 +13,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -150,4 +150,4 @@ Parameters parameters_of(const PolicyInstance& policy, const Config& config, con
   return parameters;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

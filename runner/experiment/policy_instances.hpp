@@ -10,7 +10,7 @@
 #include "traces/trace.hpp"
 
 /// The policies to compare, from `policies` of a configuration.
-namespace corun {
+namespace corun::inline runner {
 
 /// A policy as configured.
 struct PolicyInstance {
@@ -34,4 +34,4 @@ std::vector<PolicyInstance> policy_instances(const Config& config);
 Parameters parameters_of(const PolicyInstance& policy, const Config& config, const Trace& trace,
                          int clusters);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 #include "sim/engine/simulated_backend.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -240,4 +240,4 @@ void PolicyRunner::check(const SharedRun& shared, const PolicyInstance& policy) 
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 #include "sim/world.hpp"
 
 /// Runs one policy over one trace, with a world and a belief of its own.
-namespace corun {
+namespace corun::inline runner {
 
 /// Data shared by the policies of one replication.
 struct SharedRun {
@@ -66,4 +66,4 @@ class PolicyRunner {
   std::string trace_place_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

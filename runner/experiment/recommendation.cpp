@@ -14,7 +14,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -109,4 +109,4 @@ RecommendedQueue recommend(const Experiment& experiment) {
   return queue;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

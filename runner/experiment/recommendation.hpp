@@ -12,7 +12,7 @@
 
 /// Recommends the groups of a queue that should share a GPU: the plan of a JRS policy for an idle
 /// cluster (JRS section II-B), with the expected cost of each group and the reason.
-namespace corun {
+namespace corun::inline runner {
 
 inline constexpr PredictionInterval kUnknownInterval{std::numeric_limits<double>::quiet_NaN(),
                                                      std::numeric_limits<double>::quiet_NaN()};
@@ -42,4 +42,4 @@ struct RecommendedQueue {
 /// of one gang size are planned together. InputError if its belief is not about clusters.
 RecommendedQueue recommend(const Experiment& experiment);
 
-}  // namespace corun
+}  // namespace corun::inline runner

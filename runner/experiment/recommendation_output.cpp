@@ -10,7 +10,7 @@
 #include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -104,4 +104,4 @@ ArgoPlan argo_plan(const RecommendedQueue& queue) {
   return plan;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -8,7 +8,7 @@
 #include "runner/experiment/recommendation.hpp"
 
 /// Recommended groups in the output formats of `corun recommend`.
-namespace corun {
+namespace corun::inline runner {
 
 /// One line per group, then one per job that runs alone; ISD and PS in %.
 std::string recommendation_table(const RecommendedQueue& queue);
@@ -19,4 +19,4 @@ std::string recommendation_csv(const RecommendedQueue& queue);
 /// The same groups in the same order, for argo_manifest().
 ArgoPlan argo_plan(const RecommendedQueue& queue);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 #include "runner/inputs/file_kind.hpp"
 #include "support/output_file.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 bool is_job_trace(const std::string& path, bool with_columns) {
   if (format_of_name(path) == "yaml") return false;
@@ -68,4 +68,4 @@ std::string give_needs(Config& config) {
   return told;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

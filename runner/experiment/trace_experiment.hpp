@@ -7,7 +7,7 @@
 #include "sim/error.hpp"
 
 /// A job trace in the place of a configuration, and what was given beside it.
-namespace corun {
+namespace corun::inline runner {
 
 /// An option that stands for a key, as an override in the form of --set.
 struct KeyOverride {
@@ -29,4 +29,4 @@ InputError with_flag(const InputError& error, const std::vector<KeyOverride>& ov
 /// profiles, where the key was not given. Returns a note on that, or an empty text.
 std::string give_needs(Config& config);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -20,7 +20,7 @@
 #include "runner/config/config_writer.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 // The folder is compiled as one file: the short names of the rules are in a namespace of their own.
 namespace setting_rules {
@@ -571,4 +571,4 @@ std::vector<std::string> unused_settings(const SettingsInUse& use) {
   return sentences;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 /// Settings that cannot change a result under the rest of the configuration. One table has a rule
 /// per key, another one per parameter; a key without a rule always has an effect or is refused where
 /// it has none. tests/runner/experiment/unused_settings_test.cpp walks all of them.
-namespace corun {
+namespace corun::inline runner {
 
 /// What the rules look at. Everything is referred to.
 struct SettingsInUse {
@@ -27,4 +27,4 @@ struct SettingsInUse {
 /// "preemption.save_s has no effect: no policy preempts jobs".
 std::vector<std::string> unused_settings(const SettingsInUse& use);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -17,7 +17,7 @@
 #include "traces/tables/pair_table.hpp"
 #include "traces/tables/solo_table.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -108,4 +108,4 @@ void check_kind(const std::string& path, std::initializer_list<FileKind> expecte
                                fmt::format(fmt::runtime(text->use), shown_path(path))));
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -7,7 +7,7 @@
 
 /// The kinds of files that corun reads, recognised by their first bytes, for errors about a file that was given
 /// in the place of another.
-namespace corun {
+namespace corun::inline runner {
 
 enum class FileKind : std::uint8_t {
   kConfiguration,
@@ -35,4 +35,4 @@ FoundKind kind_of_file(const std::string& path);
 void check_kind(const std::string& path, std::initializer_list<FileKind> expected,
                 std::string_view what);
 
-}  // namespace corun
+}  // namespace corun::inline runner

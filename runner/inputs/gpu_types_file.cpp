@@ -12,7 +12,7 @@
 #include "support/yaml_tree.hpp"
 #include "support/yaml_values.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 using Kind = YamlNode::Kind;
@@ -125,4 +125,4 @@ std::vector<OwnGpuType> read_gpu_types(const std::string& path) {
   return types;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -6,7 +6,7 @@
 
 #include "support/checksum.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::string InputCache::sha256(const std::string& path) {
   return sum;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

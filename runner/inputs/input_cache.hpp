@@ -16,7 +16,7 @@
 
 /// A cache of input files for many experiments: the points of a sweep share a trace and the fit of a
 /// model.
-namespace corun {
+namespace corun::inline runner {
 
 /// Which files are read, and in which format. Equal queries give equal traces while the files do
 /// not change.
@@ -94,4 +94,4 @@ class InputCache {
   std::map<std::string, Sum> sums_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

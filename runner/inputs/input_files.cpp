@@ -8,7 +8,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace fs = std::filesystem;
 
@@ -58,4 +58,4 @@ void InputFiles::add(const std::string& file) {
   entries_.push_back("sha256:" + cache_->sha256(file) + " " + fs::path(file).filename().string());
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -8,7 +8,7 @@
 #include "runner/inputs/input_cache.hpp"
 
 /// The input files of one experiment: their paths and checksums.
-namespace corun {
+namespace corun::inline runner {
 
 class InputFiles {
  public:
@@ -44,4 +44,4 @@ class InputFiles {
   std::vector<std::string> entries_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corun {
+namespace corun::inline runner {
 
 std::vector<double> features_of(const Trace& trace, std::size_t job, const Profile& profile,
                                 const std::vector<SpeedTable::Feature>& wanted,
@@ -30,4 +30,4 @@ std::vector<std::string> missing_features(const Trace& trace,
   return missing;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

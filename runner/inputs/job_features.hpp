@@ -8,7 +8,7 @@
 #include "traces/trace.hpp"
 
 /// The features of a job that interference models use.
-namespace corun {
+namespace corun::inline runner {
 
 /// The values of the features `wanted`, one each in that order, from the trace's features of the
 /// job, else from its profile. NaN: unknown. `imputed`: whether a stand-in for an unpublished
@@ -21,4 +21,4 @@ std::vector<double> features_of(const Trace& trace, std::size_t job, const Profi
 std::vector<std::string> missing_features(const Trace& trace,
                                           const std::vector<SpeedTable::Feature>& wanted);
 
-}  // namespace corun
+}  // namespace corun::inline runner

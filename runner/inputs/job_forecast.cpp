@@ -8,7 +8,7 @@
 #include "models/knowledge/knowledge_base.hpp"
 #include "runner/inputs/queue_file.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::vector<SharingAdvice> advise_sharing(const JobForecast& forecast, const std
   return advice;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

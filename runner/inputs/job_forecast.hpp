@@ -13,7 +13,7 @@
 #include "sim/profile.hpp"
 
 /// What a model needs on a GPU type: predictions of all targets, and the largest batch that fits.
-namespace corun {
+namespace corun::inline runner {
 
 struct JobPredictors {
   std::array<std::shared_ptr<const Predictor>, kTargets> by_target;
@@ -58,4 +58,4 @@ struct SharingAdvice {
 std::vector<SharingAdvice> advise_sharing(const JobForecast& forecast, const std::string& queue,
                                           const std::string& kb);
 
-}  // namespace corun
+}  // namespace corun::inline runner

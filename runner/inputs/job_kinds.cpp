@@ -16,7 +16,7 @@
 #include "traces/job_csv.hpp"
 #include "traces/tables/profile_csv.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::vector<double> kind_features(const JobKinds& kinds,
   return values;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -14,7 +14,7 @@
 ///
 /// The file is a job trace (job_csv.hpp), a table of profiles (profile_csv.hpp), such as solo.csv of live mode, or a
 /// table of pairs (pair_table.hpp), of which only the jobs count. A job without a workload is named by itself.
-namespace corun {
+namespace corun::inline runner {
 
 struct JobKinds {
   std::string source;               ///< the file's name in messages
@@ -34,4 +34,4 @@ JobKinds read_job_kinds(const std::string& path, WorkloadKeys& keys);
 std::vector<double> kind_features(const JobKinds& kinds,
                                   const std::vector<SpeedTable::Feature>& wanted);
 
-}  // namespace corun
+}  // namespace corun::inline runner

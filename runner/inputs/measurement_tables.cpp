@@ -11,7 +11,7 @@
 #include "traces/gpu_catalog.hpp"
 #include "traces/tables/corun_csv.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 const PairTable& MeasurementTables::pairs(const std::string& path) {
   const auto known = pairs_.find(path);
@@ -115,4 +115,4 @@ RatesFile find_rates(const Config& config, InputFiles& files) {
   return {std::move(path), std::string(gpu)};
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -17,7 +17,7 @@
 /// The tables of measured co-runs and solo times of one experiment, each read once, and the workload keys that
 /// they share with its jobs. Keys are numbered by first appearance of a name, so all parts must
 /// share one object: the workload hands it to the world, the world to the belief.
-namespace corun {
+namespace corun::inline runner {
 
 class MeasurementTables {
  public:
@@ -69,4 +69,4 @@ struct RatesFile {
 /// without rates, or a GPU type without rates.
 RatesFile find_rates(const Config& config, InputFiles& files);
 
-}  // namespace corun
+}  // namespace corun::inline runner

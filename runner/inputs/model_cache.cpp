@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::shared_ptr<const ModelFile> ModelCache::file(const std::string& path,
   });
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -13,7 +13,7 @@
 /// Interference models that several experiments share: the points of a sweep that learn from the same
 /// rows fit a model once, and read a model file once. Shared models do not change; a belief that
 /// learns copies its model first (models/model_belief.hpp).
-namespace corun {
+namespace corun::inline runner {
 
 /// Thread-safe. The least recently requested models are dropped; a caller's pointer keeps its model
 /// alive.
@@ -65,4 +65,4 @@ class ModelCache {
   RecentValues<FileQuery, std::shared_ptr<const ModelFile>> files_{kFilesMax};
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -8,7 +8,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -71,4 +71,4 @@ bool NodeFit::is_too_wide(const JobSpec& job) const {
   });
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

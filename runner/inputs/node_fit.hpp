@@ -11,7 +11,7 @@
 
 /// Checks whether some node can hold a job. Policies that place pods never start a job that no node
 /// can hold.
-namespace corun {
+namespace corun::inline runner {
 
 /// A request that no node can meet.
 struct NodeLack {
@@ -38,4 +38,4 @@ class NodeFit {
   Shape most_{};               ///< maximum of each over all nodes
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

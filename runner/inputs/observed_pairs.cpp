@@ -9,7 +9,7 @@
 
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 SpeedTable observed_pairs(const SpeedTable& table, double share, std::uint64_t seed) {
   std::vector<std::size_t> rows;
@@ -45,4 +45,4 @@ SpeedTable observed_pairs(const SpeedTable& table, double share, std::uint64_t s
   return known;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -6,7 +6,7 @@
 
 #include "support/checksum.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 namespace {
 
 constexpr DataSource kAlnairSource{"CentaurusInfra/alnair", "Apache-2.0"};
@@ -215,4 +215,4 @@ FoundDataSet find_data_set(const PublicDataSet& set, const std::string& director
   return found;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -7,7 +7,7 @@
 
 /// The files of the data directory that corun, its studies and its tests read: content, place of
 /// publication and licence. None of them is part of corun.
-namespace corun {
+namespace corun::inline runner {
 
 struct DataSource {
   std::string_view repository;  ///< on GitHub, "OWNER/NAME"
@@ -50,4 +50,4 @@ struct FoundDataSet {
 /// read.
 FoundDataSet find_data_set(const PublicDataSet& set, const std::string& directory);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 #include "traces/job_csv.hpp"
 #include "traces/tables/profile_csv.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 Trace read_queue(const std::string& path, const std::vector<RenamedColumn>& renamed) {
   check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs},
@@ -32,4 +32,4 @@ Trace read_queue(const std::string& path, const std::vector<RenamedColumn>& rena
   return trace;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

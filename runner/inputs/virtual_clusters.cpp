@@ -8,7 +8,7 @@
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -173,4 +173,4 @@ void renumber(EventLog& log, const TracePart& of, int first_gpu) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

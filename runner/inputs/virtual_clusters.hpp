@@ -13,7 +13,7 @@
 /// Virtual clusters: queues with nodes of their own, as in Philly and Helios. They share nothing,
 /// so each is simulated as a separate cluster with its own policy object, and the records are then
 /// combined.
-namespace corun {
+namespace corun::inline runner {
 
 struct VirtualCluster {
   std::string name;
@@ -50,4 +50,4 @@ void sort_details(RunDetails& whole, const DetailLimits& limits);
 /// Renumbers the jobs of a part's log and moves its GPUs up by `first_gpu`.
 void renumber(EventLog& log, const TracePart& of, int first_gpu);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -10,7 +10,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 std::size_t predict_zoo_profiles(Trace& trace, const GpuSpec& type) {
   JobPredictors predictors;
@@ -39,4 +39,4 @@ std::size_t predict_zoo_profiles(Trace& trace, const GpuSpec& type) {
   return trace.zoo_runs.size();
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

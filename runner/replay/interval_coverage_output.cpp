@@ -8,7 +8,7 @@
 #include "sim/error.hpp"
 #include "support/text_table.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::string coverage_csv(const Experiment& experiment,
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

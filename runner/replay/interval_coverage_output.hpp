@@ -8,7 +8,7 @@
 #include "support/statistics/interval_coverage.hpp"
 
 /// What `corun replay --coverage` prints.
-namespace corun {
+namespace corun::inline runner {
 
 /// Throws InputError for fewer than kFewestForCoverage replications.
 void check_coverage(std::size_t replications);
@@ -27,4 +27,4 @@ Json coverage_json(const Experiment& experiment, const std::vector<IntervalCover
 std::string coverage_csv(const Experiment& experiment,
                          const std::vector<IntervalCoverage>& coverage);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -7,7 +7,7 @@
 #include "knowledge/knowledge_report.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::string knowledge_history(const Experiment& experiment) {
   return std::move(text).str();
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

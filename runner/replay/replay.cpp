@@ -12,7 +12,7 @@
 #include "sim/base/parallel_for.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -96,4 +96,4 @@ ReplayResult replay(const Experiment& experiment, const ReplayOptions& options) 
   return result;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

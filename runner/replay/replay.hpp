@@ -9,7 +9,7 @@
 #include "runner/experiment/experiment.hpp"
 
 /// Replays a workload under several policies and many seeds.
-namespace corun {
+namespace corun::inline runner {
 
 struct ReplayOptions {
   unsigned threads = 1;
@@ -29,4 +29,4 @@ struct ReplayOptions {
 /// number. Throws the exception of the failed replication with the lowest number.
 ReplayResult replay(const Experiment& experiment, const ReplayOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline runner

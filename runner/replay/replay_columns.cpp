@@ -11,7 +11,7 @@
 #include "support/text_table.hpp"
 #include "support/time_unit.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -127,4 +127,4 @@ std::string table_of(const Experiment& experiment, const std::vector<ReplayColum
   return aligned(std::move(rows));
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

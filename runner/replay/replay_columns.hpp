@@ -11,7 +11,7 @@
 /// Columns of metrics in tables of a replay. All numbers of a metric have one unit and one number of
 /// digits after the point. Times have the unit that fits the column (time_unit()); completion times,
 /// their percentiles and queueing delays all have that of the mean JCT. Fractions are in %.
-namespace corun {
+namespace corun::inline runner {
 
 inline const Interval& interval_of(const MetricIntervals& metrics, Metric metric) {
   return metrics[static_cast<std::size_t>(metric)];
@@ -46,4 +46,4 @@ ReplayColumn difference_column(const Experiment& experiment, const ReplayResult&
 /// Columns side by side; the first names the policies, with * for those that know the truth.
 std::string table_of(const Experiment& experiment, const std::vector<ReplayColumn>& columns);
 
-}  // namespace corun
+}  // namespace corun::inline runner

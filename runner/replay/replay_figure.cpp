@@ -15,7 +15,7 @@
 #include "support/statistics/metric_choice.hpp"
 #include "support/time_unit.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -134,4 +134,4 @@ void check_figure_replaceable(const Experiment& experiment, const std::string& p
   refuse_existing(path, "--figure", "holds something else than a figure of this experiment");
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -12,7 +12,7 @@
 /// The distribution covers the jobs of all replications that metrics cover. It is a histogram of fixed
 /// bins (LogHistogram), so memory does not grow with the jobs: the shares of jobs at the bins' ends are
 /// exact, and a time between two ends is known up to their ratio, 2^(1/32), about 2 %.
-namespace corun {
+namespace corun::inline runner {
 
 /// The figure of a result with counted completion times (ReplayOptions::count_jct). Its last line is a
 /// comment that identifies the experiment.
@@ -23,4 +23,4 @@ std::string replay_figure(const Experiment& experiment, const ReplayResult& resu
 void check_figure_replaceable(const Experiment& experiment, const std::string& path,
                               Existing existing);
 
-}  // namespace corun
+}  // namespace corun::inline runner

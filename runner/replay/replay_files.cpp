@@ -19,7 +19,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace fs = std::filesystem;
 
@@ -159,4 +159,4 @@ std::string write_replay_figure(const Experiment& experiment, const ReplayResult
   return path;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

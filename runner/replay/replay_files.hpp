@@ -10,7 +10,7 @@
 #include "support/output_file.hpp"
 
 /// The output files of a replay.
-namespace corun {
+namespace corun::inline runner {
 
 struct ReplayFiles {
   std::optional<std::string> output;     ///< results file, with its run file beside it
@@ -48,4 +48,4 @@ void write_replay_texts(const Experiment& experiment, const ReplayFiles& files);
 std::string write_replay_figure(const Experiment& experiment, const ReplayResult& result,
                                 const ReplayFiles& files);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -13,7 +13,7 @@
 #include "support/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -89,4 +89,4 @@ void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResu
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

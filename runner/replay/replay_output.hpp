@@ -8,7 +8,7 @@
 #include "support/json.hpp"
 
 /// The result of a replay as JSON and CSV. For text tables: replay_table.hpp.
-namespace corun {
+namespace corun::inline runner {
 
 /// The object that `corun replay --format json` prints: the view's metrics, and the differences of all
 /// pairs of policies. Undefined metrics are null.
@@ -20,4 +20,4 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
 void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
                const ReplayView& view);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -18,7 +18,7 @@
 #include "traces/paper_workloads.hpp"
 #include "traces/trace_statistics.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -457,4 +457,4 @@ std::string decision_notes(const Experiment& experiment, const ReplayResult& res
   return text;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -8,7 +8,7 @@
 #include "runner/replay/replay_view.hpp"
 
 /// The result of a replay as text.
-namespace corun {
+namespace corun::inline runner {
 
 /// The comparison: a table of times (JCT, its percentiles, queueing delay, makespan) and, if jobs shared
 /// GPUs, a table of sharing (ISD, PS), with the JRS paper's results if the workload is its queue; or
@@ -20,4 +20,4 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
 /// longest scheduling passes by their 99th percentile. Empty if decisions were not timed.
 std::string decision_notes(const Experiment& experiment, const ReplayResult& result);
 
-}  // namespace corun
+}  // namespace corun::inline runner

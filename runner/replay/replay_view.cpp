@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "support/statistics/metric_choice.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -71,4 +71,4 @@ ReplayView replay_view(const Experiment& experiment, const std::optional<std::st
   return view;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -9,7 +9,7 @@
 #include "sim/records/metrics.hpp"
 
 /// The parts of a replay's result that its output shows.
-namespace corun {
+namespace corun::inline runner {
 
 struct ReplayView {
   /// The policy to which the others are compared; empty for a single policy.
@@ -30,4 +30,4 @@ std::string workload_name(const Config& config);
 ReplayView replay_view(const Experiment& experiment, const std::optional<std::string>& baseline,
                        const std::optional<std::string>& metrics);
 
-}  // namespace corun
+}  // namespace corun::inline runner

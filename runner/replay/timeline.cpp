@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace fs = std::filesystem;
 
@@ -56,4 +56,4 @@ std::vector<OutputText> timeline_texts(const Experiment& experiment, const std::
   return texts;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

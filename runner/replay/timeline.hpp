@@ -7,7 +7,7 @@
 #include "support/output_file.hpp"
 
 /// `--timeline DIR`: the events of replication 0, one CSV per policy.
-namespace corun {
+namespace corun::inline runner {
 
 /// The file of each policy in this directory, named after its label; all differ.
 std::vector<std::string> timeline_files(const Experiment& experiment, const std::string& directory);
@@ -15,4 +15,4 @@ std::vector<std::string> timeline_files(const Experiment& experiment, const std:
 /// Their contents. Runs replication 0 again.
 std::vector<OutputText> timeline_texts(const Experiment& experiment, const std::string& directory);
 
-}  // namespace corun
+}  // namespace corun::inline runner

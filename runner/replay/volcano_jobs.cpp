@@ -16,7 +16,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::string volcano_jobs(const Experiment& experiment, const ContainerTable& con
   return volcano_manifest(jobs, containers);
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -6,7 +6,7 @@
 #include "runner/experiment/experiment.hpp"
 
 /// `--volcano FILE`: where the policy placed the jobs of replication 0, to hand to Kubernetes with Volcano.
-namespace corun {
+namespace corun::inline runner {
 
 /// Checks before a run: one policy, a container for every job, and no jobs of several GPUs, which cannot share one by
 /// memory. Throws InputError.
@@ -16,4 +16,4 @@ void check_volcano(const Experiment& experiment, const ContainerTable& container
 /// if it has one (schedtune), rounded up; a job of unknown memory asks for the whole GPU. Runs replication 0 again.
 std::string volcano_jobs(const Experiment& experiment, const ContainerTable& containers);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -14,7 +14,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -143,4 +143,4 @@ Json ranking_json(const std::vector<WorldResult>& worlds) {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

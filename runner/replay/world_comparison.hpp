@@ -14,7 +14,7 @@
 
 /// `corun replay --worlds`: checks whether the ranking of policies by mean ISD is the same in
 /// several worlds.
-namespace corun {
+namespace corun::inline runner {
 
 /// The configuration with another world: a model, or "measured+MODEL", the measured world with that
 /// fallback. Throws InputError for an unknown model and for a fallback of another model.
@@ -49,4 +49,4 @@ void print_ranking(std::ostream& out, const std::vector<WorldResult>& worlds);
 /// `survives`.
 Json ranking_json(const std::vector<WorldResult>& worlds);
 
-}  // namespace corun
+}  // namespace corun::inline runner

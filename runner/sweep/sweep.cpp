@@ -23,7 +23,7 @@
 #include "support/build_info.hpp"
 #include "support/checksum.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -418,4 +418,4 @@ SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,
   return Sweep(plan, journal, done, options).run();
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

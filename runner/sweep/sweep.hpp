@@ -15,7 +15,7 @@
 #include "runner/sweep/sweep_plan.hpp"
 
 /// Runs many configurations, each with many seeds, on several threads (docs/sweeps.md).
-namespace corun {
+namespace corun::inline runner {
 
 /// One of `of` equal parts of a sweep, counted from 1. Points are assigned in turn; with fewer than
 /// four points per part, replications are.
@@ -92,4 +92,4 @@ std::vector<std::size_t> points_to_check(const SweepPlan& plan,
 SweepOutcome run_sweep(const SweepPlan& plan, SweepJournalWriter& journal,
                        const SweepJournalIndex* done, const SweepOptions& options);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -15,7 +15,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -564,4 +564,4 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
   return answers;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -15,7 +15,7 @@
 /// of keys, the Pareto front, significant differences. All are paired by replication: replication r has the same
 /// arrivals, true costs and noise for all policies of a point, and resamples draw it for all points
 /// together.
-namespace corun {
+namespace corun::inline runner {
 
 /// A difference is significant if its adjusted p-value is below this.
 inline constexpr double kSignificant = 0.05;
@@ -119,4 +119,4 @@ std::vector<double> holm(const std::vector<double>& p);
 /// Indices of the points that no other dominates (less `cost`, more `gain`), by rising cost.
 std::vector<std::size_t> pareto_front(std::span<const double> cost, std::span<const double> gain);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -23,7 +23,7 @@
 #include "support/file_lock.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -421,4 +421,4 @@ void SweepJournalWriter::add_runs(const SweepUnit& unit, const std::vector<Sweep
 
 void SweepJournalWriter::sync() { static_cast<void>(::fdatasync(file_.get())); }
 
-}  // namespace corun
+}  // namespace corun::inline runner

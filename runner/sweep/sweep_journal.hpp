@@ -23,7 +23,7 @@
 /// in little-endian order. The first byte of a payload is its kind: 'H' header, 'I' an input file,
 /// 'P' a point's policies (all three JSON text), 'R' a replication: u64 point, u64 replication,
 /// then per policy the metrics and kSweepUsage reals.
-namespace corun {
+namespace corun::inline runner {
 
 /// Number of values beside the metrics [GPU s]: co-run time with measured, modelled and extrapolated cost, and
 /// UsageRecord::solo_s.
@@ -190,4 +190,4 @@ class SweepJournalWriter {
   std::mutex mutex_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

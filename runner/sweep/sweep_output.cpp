@@ -15,7 +15,7 @@
 #include "support/text_table.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -540,4 +540,4 @@ std::string answers_figure(const SweepResults& results, const SweepAnswers& answ
   return svg_line_chart(chart);
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -7,7 +7,7 @@
 #include "runner/sweep/sweep_answers.hpp"
 
 /// The answers of a sweep as text, JSON, CSV and figure.
-namespace corun {
+namespace corun::inline runner {
 
 std::string answers_table(const SweepResults& results, const SweepAnswers& answers);
 
@@ -24,4 +24,4 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
 /// every point and policy, with the Pareto front.
 std::string answers_figure(const SweepResults& results, const SweepAnswers& answers);
 
-}  // namespace corun
+}  // namespace corun::inline runner

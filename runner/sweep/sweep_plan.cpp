@@ -17,7 +17,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -443,4 +443,4 @@ std::string SweepPlan::dump_yaml() const {
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

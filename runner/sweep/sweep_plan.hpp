@@ -13,7 +13,7 @@
 
 /// The configurations of a sweep (docs/sweeps.md): an ordinary configuration with an additional
 /// section `sweep`. Every point is that configuration with some keys set, as by --set.
-namespace corun {
+namespace corun::inline runner {
 
 /// Most points of a sweep; more are probably a mistake in a grid.
 inline constexpr std::size_t kSweepPointsMax = 1'000'000;
@@ -86,4 +86,4 @@ class SweepPlan {
   std::size_t total_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -393,4 +393,4 @@ SweepResults read_sweep_results(const std::string& path) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -11,7 +11,7 @@
 
 /// The results file of a sweep: tidy tables in HDF5, the same bytes however the sweep was split,
 /// stopped and continued. docs/sweeps.md documents the layout.
-namespace corun {
+namespace corun::inline runner {
 
 inline constexpr int kSweepSchemaVersion = 1;
 inline constexpr const char* kSweepResultsKind = "corun sweep";
@@ -44,4 +44,4 @@ struct SweepResults {
 /// schema version, or damaged.
 SweepResults read_sweep_results(const std::string& path);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -16,7 +16,7 @@
 #include "support/build_info.hpp"
 #include "support/json.hpp"
 
-namespace corun {
+namespace corun::inline runner {
 
 namespace {
 
@@ -195,4 +195,4 @@ void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWr
   journal.remove();
 }
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -13,7 +13,7 @@
 /// Starts, resumes and finishes a sweep: the state that `--resume` finds, the journal during the
 /// run, and the results file that replaces the journal (docs/sweeps.md). All functions throw
 /// InputError if a file has unexpected contents or cannot be written.
-namespace corun {
+namespace corun::inline runner {
 
 struct SweepFiles {
   std::string output;   ///< results file of a whole sweep
@@ -59,4 +59,4 @@ struct SweepRunInfo {
 void finish_sweep(const SweepPlan& plan, const SweepFiles& files, SweepJournalWriter& journal,
                   const SweepOutcome& outcome, const SweepRunInfo& info);
 
-}  // namespace corun
+}  // namespace corun::inline runner

@@ -10,7 +10,7 @@
 
 #include "sim/base/summary.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
@@ -92,4 +92,4 @@ std::vector<double> midranks(std::span<const double> values) {
   return rank;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 /// All lie in [-1, 1] and are symmetric. Both lists have one length n >= 3 and finite values, else
 /// std::invalid_argument. If a list is constant, the coefficient is undefined: the result is NaN,
 /// and the caller reports it by the attribute's name.
-namespace corun {
+namespace corun::inline sim {
 
 /// Pearson: sum (x - mx)(y - my) / sqrt(sum (x - mx)^2 sum (y - my)^2). Linear dependence.
 double pearson(std::span<const double> x, std::span<const double> y);
@@ -24,4 +24,4 @@ double kendall(std::span<const double> x, std::span<const double> y);
 /// finite; any length.
 std::vector<double> midranks(std::span<const double> values);
 
-}  // namespace corun
+}  // namespace corun::inline sim

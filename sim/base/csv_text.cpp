@@ -4,7 +4,7 @@
 #include <cmath>
 #include <system_error>
 
-namespace corun {
+namespace corun::inline sim {
 
 std::string csv_text(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -27,4 +27,4 @@ std::string csv_number(const std::optional<double>& value) {
   return value ? csv_number(*value) : std::string();
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

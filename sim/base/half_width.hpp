@@ -1,7 +1,7 @@
 #pragma once
 
 /// Half-widths of intervals of a normal distribution, in standard deviations.
-namespace corun {
+namespace corun::inline sim {
 
 /// For a 90 % interval: the 95 % quantile of the standard normal.
 inline constexpr double kHalfWidth90 = 1.6448536269514722;
@@ -10,4 +10,4 @@ inline constexpr double kHalfWidth90 = 1.6448536269514722;
 /// use it, so that their predictions keep their bits.
 inline constexpr double kHalfWidth90Rounded = 1.645;
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -14,7 +14,7 @@
 /// the last bits of libraries differ between versions and devices. Branches are only such that a compiler
 /// turns into selections, so that loops over these functions are vectorised. Such functions are marked
 /// CORUN_HOST_DEVICE_INLINE.
-namespace corun {
+namespace corun::inline sim {
 
 /// Before a loop over a short array: CORUN_UNROLL keeps the array in registers, CORUN_ROLLED keeps the loop.
 #if defined(__CUDACC__) || defined(__clang__)
@@ -170,4 +170,4 @@ CORUN_HOST_DEVICE_INLINE double expm1(double x) {
 
 }  // namespace math
 
-}  // namespace corun
+}  // namespace corun::inline sim

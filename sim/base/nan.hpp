@@ -2,9 +2,9 @@
 
 #include <limits>
 
-namespace corun {
+namespace corun::inline sim {
 
 /// Value of a figure that is undefined or was not measured.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-}  // namespace corun
+}  // namespace corun::inline sim

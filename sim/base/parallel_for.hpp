@@ -13,7 +13,7 @@
 
 /// Work on several threads, the calling one among them. Results kept by index are the same at any
 /// number of threads.
-namespace corun {
+namespace corun::inline sim {
 
 /// Calls body() on `threads` threads (at least one) at once and returns when all have returned. The
 /// body must not throw: an exception on another thread ends the program.
@@ -61,4 +61,4 @@ void parallel_for(std::size_t count, std::integral auto threads, const Work& wor
   parallel_for_with<Nothing>(count, threads, [&](std::size_t i, Nothing&) { work(i); });
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

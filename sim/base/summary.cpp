@@ -7,7 +7,7 @@
 
 #include "sim/base/nan.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 double mean(std::span<const double> x) {
   if (x.empty()) return kNaN;
@@ -60,4 +60,4 @@ double jain_index(std::span<const double> x, double mean_of_x) {
   return sum * sum / (static_cast<double>(x.size()) * square);
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 /// Summaries of samples. Sums are taken in the order of the sample with one accumulator: equal
 /// samples, equal bits. NaN for an empty sample unless stated otherwise; the sample itself must not
 /// contain NaN.
-namespace corun {
+namespace corun::inline sim {
 
 /// Arithmetic mean.
 double mean(std::span<const double> x);
@@ -50,4 +50,4 @@ double quantile_by_selection(std::span<double> x, double p, std::size_t& from);
 /// Jain's fairness index, (sum x)^2 / (n sum x^2); `mean_of_x` is mean(x). NaN if all values are 0.
 double jain_index(std::span<const double> x, double mean_of_x);
 
-}  // namespace corun
+}  // namespace corun::inline sim

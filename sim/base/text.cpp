@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace corun {
+namespace corun::inline sim {
 namespace {
 
 // Longer words are not misspelt names, and the cost of the distance is the product of the lengths.
@@ -199,4 +199,4 @@ std::optional<double> parse_number(std::string_view text) {
   return *value + 0.0;  // no negative zero, which would be written back as "-0"
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

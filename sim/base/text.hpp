@@ -8,7 +8,7 @@
 #include <string_view>
 
 /// Text that users write and read: misspelt names, strict numbers, printable messages.
-namespace corun {
+namespace corun::inline sim {
 
 /// The known word that `word` is probably meant to be; empty if none is near. Near: one word is the
 /// beginning of the other, or the edit distance is at most a third of the longer word. Swapped
@@ -49,4 +49,4 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 /// The whole text as a finite decimal number; else std::nullopt.
 std::optional<double> parse_number(std::string_view text);
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 #include "sim/time.hpp"
 
 /// The jobs of a workload in the order of their arrival.
-namespace corun {
+namespace corun::inline sim {
 
 class Arrivals {
  public:
@@ -36,4 +36,4 @@ class Arrivals {
   std::size_t taken_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -15,7 +15,7 @@
 
 /// The interface between scheduling and a cluster. The control loop drives a simulated and a live
 /// cluster through it; neither the loop nor a policy asks which one it is.
-namespace corun {
+namespace corun::inline sim {
 
 /// Kinds of reports, in the order in which those of one instant are handled.
 enum class ReportKind : std::uint8_t {
@@ -91,4 +91,4 @@ class ClusterBackend {
   virtual TrialRuns* trial_runs() { return nullptr; }
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

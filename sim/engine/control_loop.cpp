@@ -5,7 +5,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 
@@ -382,4 +382,4 @@ void ControlLoop::broken(const char* rule, const std::string& found) const {
   throw PolicyError(label_, rule, found);
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

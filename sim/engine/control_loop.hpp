@@ -40,7 +40,7 @@
 ///   probe           two different jobs that want one GPU, one of them not probed often enough yet
 ///   progress        no job is left waiting when nothing will ever happen again, and none is preempted
 ///                   more than 100,000 times
-namespace corun {
+namespace corun::inline sim {
 
 struct ControlOptions {
   StartMode start = StartMode::kGroup;
@@ -127,4 +127,4 @@ class ControlLoop {
   RunObserver* observer_ = nullptr;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace corun {
+namespace corun::inline sim {
 
 std::vector<SliceRecord> LevelSlices::records() const {
   std::vector<SliceRecord> records;
@@ -240,4 +240,4 @@ RunDetails DetailRecorder::take() {
   return std::move(details_);
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

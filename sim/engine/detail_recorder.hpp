@@ -18,7 +18,7 @@
 /// Records the details of a run while the control loop drives it. Costs O(1) per event and GPU of its job,
 /// and a call of the belief per recorded co-run; memory is bounded by the limits, the GPUs and the jobs in
 /// the system.
-namespace corun {
+namespace corun::inline sim {
 
 /// Integrals that several runs share: those of the virtual clusters of one run.
 class LevelSlices {
@@ -101,4 +101,4 @@ class DetailRecorder final : public RunObserver {
   std::vector<double> speeds_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 constexpr std::uint32_t kArity = 4;
@@ -89,4 +89,4 @@ void EventQueue::sift_down(std::uint32_t position, Entry entry) {
   place(position, entry);
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -10,7 +10,7 @@
 ///
 /// A 4-ary heap over slots, so that a completion can be moved or cancelled when the co-runners change:
 ///   schedule, pop, move, cancel: O(log n); top: O(1). No allocation once grown.
-namespace corun {
+namespace corun::inline sim {
 
 /// In the order in which the events of one instant are handled.
 enum class EventKind : std::uint8_t {
@@ -75,4 +75,4 @@ class EventQueue {
   std::uint64_t next_sequence_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -9,7 +9,7 @@
 #include "sim/world.hpp"
 
 /// Which jobs run out of memory (DESIGN 4.4).
-namespace corun {
+namespace corun::inline sim {
 
 /// The known memory demand of a job on a GPU type [MiB].
 inline std::optional<double> memory_demand(JobId job, const GpuType& type, const Workload& workload,
@@ -43,4 +43,4 @@ bool exceeds_memory(JobId job, std::span<const GpuId> gpus, const ClusterState& 
   });
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 
 #include "sim/engine/memory_limit.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 
@@ -341,4 +341,4 @@ void RoundBackend::anchor() {
   anchor_round_ = round_;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

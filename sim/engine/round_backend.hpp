@@ -35,7 +35,7 @@
 /// Between its own end and the end of the round a job waits for the slowest one. That time is part of J_c,
 /// of the episode and of busy time, as with control.tick_s. Taking a job off its GPUs costs nothing.
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
-namespace corun {
+namespace corun::inline sim {
 
 struct RoundOptions {
   Duration round = std::chrono::seconds{360};  ///< > 0
@@ -131,4 +131,4 @@ class RoundBackend final : public ClusterBackend {
   RunRecorder recorder_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -7,7 +7,7 @@
 #include "sim/records/event_log.hpp"
 
 /// Watches a run as the control loop drives it, for records beyond the event log. It changes nothing.
-namespace corun {
+namespace corun::inline sim {
 
 class RunObserver {
  public:
@@ -21,4 +21,4 @@ class RunObserver {
   virtual void instant_over(const ClusterBackend& backend) = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

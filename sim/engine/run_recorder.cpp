@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-namespace corun {
+namespace corun::inline sim {
 
 RunRecorder::RunRecorder(std::size_t jobs, int gpu_count, RunSink* sink) : sink_(sink) {
   record_.gpu_count = gpu_count;
@@ -45,4 +45,4 @@ RunRecord RunRecorder::take() {
   return std::move(record_);
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

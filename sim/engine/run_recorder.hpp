@@ -7,7 +7,7 @@
 
 /// The record of a run as a backend writes it. Episodes and probes that have ended since the latest
 /// advance() can be read once, then go to the record or to a sink.
-namespace corun {
+namespace corun::inline sim {
 
 class RunRecorder {
  public:
@@ -43,4 +43,4 @@ class RunRecorder {
   std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes that a sink has received
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 
 #include "sim/engine/memory_limit.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& workload,
                                    const World& world, SimulationOptions options)
@@ -505,4 +505,4 @@ void SimulatedBackend::account(GpuId gpu) {
   if (residents.size() > 1) usage.corun_s[static_cast<std::size_t>(device.provenance)] += seconds;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -21,7 +21,7 @@
 /// keeps its planned completion, so that rounding errors do not add up.
 ///
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
-namespace corun {
+namespace corun::inline sim {
 
 /// Costs of taking a job off its GPUs.
 struct PreemptionCost {
@@ -155,4 +155,4 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   RunRecorder recorder_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace corun {
+namespace corun::inline sim {
 
 /// Effects of a clock tick, computed in closed form without a loop over ticks.
 enum class TickRule : std::uint8_t {
@@ -15,4 +15,4 @@ enum class TickRule : std::uint8_t {
   kProgress,
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -9,7 +9,7 @@
 
 /// Integrals of several quantities over time in at most 256 slices of equal length. The end of the time is
 /// not known beforehand: when it passes the last slice, each two slices become one.
-namespace corun {
+namespace corun::inline sim {
 
 template <std::size_t kQuantities>
 class TimeSlices {
@@ -70,4 +70,4 @@ class TimeSlices {
   std::vector<Values> sums_ = std::vector<Values>(kMost);
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

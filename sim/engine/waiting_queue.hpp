@@ -9,7 +9,7 @@
 
 /// The queue of waiting jobs, oldest first, as one contiguous span. push: O(1) amortised; contains: O(1);
 /// erase: O(log n) to find, then moves the shorter side: O(1) at either end.
-namespace corun {
+namespace corun::inline sim {
 
 class WaitingQueue {
  public:
@@ -49,4 +49,4 @@ class WaitingQueue {
   std::uint64_t next_ticket_ = 1;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

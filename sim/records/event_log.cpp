@@ -13,7 +13,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 
@@ -205,4 +205,4 @@ void read_event_log(std::istream& in, const std::string& place, const JobFinder&
   if (number == 0) throw InputError(place, "the file is empty, expected an event log");
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -26,7 +26,7 @@
 ///
 ///   time_ns,event,job,gpus,why,beside,speed,delay_s
 ///   0,start,J7-205,0,alone,,1,0
-namespace corun {
+namespace corun::inline sim {
 
 enum class LogKind : std::uint8_t {
   kArrive,    ///< submitted
@@ -79,4 +79,4 @@ EventLog read_event_log(std::istream& in, const std::string& place, const JobFin
 void read_event_log(std::istream& in, const std::string& place, const JobFinder& find,
                     const std::function<void(LogEntry&&, std::size_t line)>& take);
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::vector<double> fair_share_times_s(std::span<const FairShareJob> jobs, int g
   return times;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -23,7 +23,7 @@
 ///
 /// Example: 2 GPUs; A: 1 GPU, 100 s, from 0; B: 2 GPUs, 100 s, from 0. N = 2: A runs at rate 1, until 100; B at
 /// rate 1/2, then alone at rate 1: until 150.
-namespace corun {
+namespace corun::inline sim {
 
 struct FairShareJob {
   Time submit{0};
@@ -35,4 +35,4 @@ struct FairShareJob {
 /// the cluster, 1 or more. Cost: n log n and n times the number of gang sizes.
 std::vector<double> fair_share_times_s(std::span<const FairShareJob> jobs, int gpus);
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -14,7 +14,7 @@
 /// finished the job and all preempted runs count, each with its whole time: work lost by preemption
 /// is done twice and counted once in J_a. Runs that ended out of memory, probes in which the job
 /// did not finish, and profiling segments do not count, even if their progress is kept.
-namespace corun {
+namespace corun::inline sim {
 
 /// kFailed: out of memory once too often; on a live cluster also any other error.
 enum class JobEnd : std::uint8_t { kFinished, kFailed };
@@ -108,4 +108,4 @@ struct JobRecord {
   double isd_reference() const { return individual_slowdown(corun(), reference_solo); }
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -8,7 +8,7 @@
 #include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 
-namespace corun {
+namespace corun::inline sim {
 
 namespace {
 
@@ -232,4 +232,4 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   return v;
 }
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -10,7 +10,7 @@
 #include "sim/records/run_record.hpp"
 
 /// The metrics of a run: each formula once (DESIGN section 3).
-namespace corun {
+namespace corun::inline sim {
 
 enum class Metric : std::uint8_t {
   kIsd,      ///< mean individual slowdown over finished jobs, JRS eq. 1, fraction
@@ -110,4 +110,4 @@ class MetricsCollector final : public RunSink {
 /// NaN for n < 4, and if a spacing is 0: a sample with so many equal values has no density.
 double differential_entropy(std::span<const double> sample);
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -15,7 +15,7 @@
 
 /// What happened within a run, for reports: bounded, beside the RunRecord. docs/results.md describes the
 /// tables.
-namespace corun {
+namespace corun::inline sim {
 
 inline constexpr GpuId kNoGpu{0xffffffffU};
 
@@ -78,4 +78,4 @@ struct RunDetails {
   std::size_t events_left_out = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

@@ -10,7 +10,7 @@
 #include "sim/world.hpp"
 
 /// Record of one run of the simulation (one policy, one replication). Metrics are computed from this alone.
-namespace corun {
+namespace corun::inline sim {
 
 /// A maximal interval during which one GPU had a resident that was not being profiled; `jobs` in order of
 /// start. The lengths of all episodes and of all profiling segments add up to the busy time.
@@ -80,4 +80,4 @@ struct RunRecord {
   std::size_t passes = 0;               ///< scheduling passes
 };
 
-}  // namespace corun
+}  // namespace corun::inline sim

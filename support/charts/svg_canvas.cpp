@@ -7,7 +7,7 @@
 
 #include "sim/base/text.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -196,4 +196,4 @@ std::vector<std::string> wrapped(std::string_view text, double width, int size) 
   return lines;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

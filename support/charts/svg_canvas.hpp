@@ -10,7 +10,7 @@
 /// docs/. It needs no style sheet, font or script. The white background makes it readable on dark
 /// pages. Coordinates are pixels, y downwards, written with one decimal, so that equal pictures are
 /// equal bytes.
-namespace corun {
+namespace corun::inline support {
 
 /// Colours in an order that colour-blind readers can distinguish. A chart of more than three series
 /// should vary their marks, too.
@@ -75,4 +75,4 @@ std::string elided(std::string_view text, double width, int size, bool bold = fa
 /// `text` broken between words into lines that fit `width` [px].
 std::vector<std::string> wrapped(std::string_view text, double width, int size);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -10,7 +10,7 @@
 #include "support/charts/svg_canvas.hpp"
 #include "support/charts/svg_scale.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -519,4 +519,4 @@ std::string svg_line_chart(const LineChart& chart) {
   return canvas.done();
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

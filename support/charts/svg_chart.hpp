@@ -8,7 +8,7 @@
 /// The papers' kinds of charts as self-contained SVG text. The same input gives the same bytes.
 /// Numbers that cannot be drawn (NaN, infinite, beyond 1e300, not positive on a logarithmic axis)
 /// are left out; a chart without any says "no data". Texts that have no room end in an ellipsis.
-namespace corun {
+namespace corun::inline support {
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
@@ -104,4 +104,4 @@ struct LineChart {
 
 std::string svg_line_chart(const LineChart& chart);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -119,4 +119,4 @@ double SvgScale::operator()(double value) const {
   return from_ + share * (to_ - from_);
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -5,7 +5,7 @@
 #include <vector>
 
 /// The axis of a chart: the numbers that it spans, their positions and its ticks.
-namespace corun {
+namespace corun::inline support {
 
 /// Numbers beyond this are not drawn: their differences would not fit a double.
 inline constexpr double kDrawableMax = 1e300;
@@ -55,4 +55,4 @@ class SvgScale {
 /// more or `decimals` is above 6.
 std::string chart_number(double value, int decimals);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -9,7 +9,7 @@
 #include "sim/rng.hpp"
 #include "support/statistics/mean_interval.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<IntervalCoverage> interval_coverage(const Values& values, std::uint6
   return out;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -9,7 +9,7 @@
 /// How often mean_interval() holds the true mean, measured on the replications themselves: draw n of them,
 /// and see whether their interval holds the mean of all others. 95 % is right. One draw serves all policies
 /// and metrics.
-namespace corun {
+namespace corun::inline support {
 
 inline constexpr std::array<std::size_t, 4> kCoverageSizes = {3, 5, 10, 30};
 inline constexpr std::size_t kCoverageTrials = 2000;
@@ -30,4 +30,4 @@ struct IntervalCoverage {
 std::vector<IntervalCoverage> interval_coverage(
     const std::vector<std::vector<MetricValues>>& values, std::uint64_t seed);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline support {
 
 Json interval_json(const Interval& interval) {
   return {{"mean", json_number(interval.mean)},
@@ -25,4 +25,4 @@ std::string interval_text(const Interval& interval, double scale, int digits) {
   return interval_text(interval, text(interval.mean), text(interval.lo), text(interval.hi));
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

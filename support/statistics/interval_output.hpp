@@ -6,7 +6,7 @@
 #include "support/statistics/mean_interval.hpp"
 
 /// Intervals as JSON and text.
-namespace corun {
+namespace corun::inline support {
 
 /// {"mean", "lo", "hi", "approximate"}.
 Json interval_json(const Interval& interval);
@@ -19,4 +19,4 @@ std::string interval_text(const Interval& interval, const std::string& mean, con
 /// The same, each times `scale`, with `digits` digits after the point; "-" if the mean is NaN.
 std::string interval_text(const Interval& interval, double scale, int digits);
 
-}  // namespace corun
+}  // namespace corun::inline support

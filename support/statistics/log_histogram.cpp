@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace corun {
+namespace corun::inline support {
 
 void LogHistogram::add(double value) {
   const double above = value > least_ ? std::log2(value / least_) * per_doubling_ : 0;
@@ -36,4 +36,4 @@ double LogHistogram::quantile(double share) const {
   return max_;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -8,7 +8,7 @@
 /// Counts of positive values in bins of equal ratio, so that memory does not grow with the number of
 /// values. Counts are exact; a value is known up to the ratio of its bin. Sums of histograms do not
 /// depend on their order.
-namespace corun {
+namespace corun::inline support {
 
 class LogHistogram {
  public:
@@ -38,4 +38,4 @@ class LogHistogram {
   double max_ = 0;
 };
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -8,7 +8,7 @@
 #include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -118,4 +118,4 @@ Comparison compare(const std::vector<std::vector<MetricValues>>& values) {
   return result;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -11,7 +11,7 @@
 ///
 /// experiments/intervals/README.md has the coverage. A bootstrap of percentiles is too narrow for few replications, and a
 /// bootstrap of t too wide for three. Intervals and p-values come from the same t, so they never contradict.
-namespace corun {
+namespace corun::inline support {
 
 /// Fewer values than this have no interval and no p-value: three say how much they vary, two hardly.
 inline constexpr std::size_t kFewestReplications = 3;
@@ -56,4 +56,4 @@ double t_test(std::span<const double> values);
 /// the metric for both: they share arrivals, true costs and noise. Time is O(policies^2 x replications).
 Comparison compare(const std::vector<std::vector<MetricValues>>& values);
 
-}  // namespace corun
+}  // namespace corun::inline support

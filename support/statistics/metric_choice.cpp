@@ -8,7 +8,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline support {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::vector<Metric> metrics_named(const std::string& list, const std::string& fl
   return metrics;
 }
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -7,7 +7,7 @@
 
 /// What readers of a metric want to know beside its name: which direction is better, whether it is
 /// shown in %. Also the lists of metrics that users write.
-namespace corun {
+namespace corun::inline support {
 
 struct Judgement {
   bool has_better = false;  ///< one direction is better
@@ -24,4 +24,4 @@ enum class MetricsAllowed { kAll, kJudged };  ///< kJudged: those that have a be
 std::vector<Metric> metrics_named(const std::string& list, const std::string& flag,
                                   MetricsAllowed allowed);
 
-}  // namespace corun
+}  // namespace corun::inline support

@@ -7,7 +7,7 @@
 // 176.29. Solo times: session JRS-perf. J8 to J10, the autoencoders, have no published profile.
 #include "traces/measured/paper_tables.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 // clang-format off
@@ -44,4 +44,4 @@ constexpr QueueJob kQueue[] = {
 
 std::span<const QueueJob> jrs_queue() { return kQueue; }
 
-}  // namespace corun
+}  // namespace corun::inline traces

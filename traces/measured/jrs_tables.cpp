@@ -14,7 +14,7 @@
 // Left as printed though wrong: the distance of InceptionV3 BS=869, PS of VI row 7.
 #include "traces/measured/paper_tables.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 // clang-format off
@@ -421,4 +421,4 @@ std::span<const PaperPair> jrs_pairs() { return kJrsPairs; }
 
 std::span<const PaperGroup> jrs_groups() { return kGroups; }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -19,7 +19,7 @@
 /// All percentages here are in percent. A solo time belongs to a *session*: the same job has other solo
 /// times in other sessions, and a row's ISD refers to its own session. The papers mostly cut ISD and PS to
 /// the last digit, so a recomputed value tends to lie up to one unit of that digit above the printed one.
-namespace corun {
+namespace corun::inline traces {
 
 /// The table prints no value. A quiet NaN: test with std::isnan.
 inline constexpr double kNotPrinted = std::numeric_limits<double>::quiet_NaN();
@@ -111,4 +111,4 @@ std::span<const PaperSolo> paper_solo_times();
 /// The 24 jobs of JRS Table IV, by task number, then batch size.
 std::span<const QueueJob> jrs_queue();
 
-}  // namespace corun
+}  // namespace corun::inline traces

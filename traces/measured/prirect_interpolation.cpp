@@ -4,7 +4,7 @@
 // an RMSE of 1.5E-11). Nothing else is corrected; kMisprints lists impossible cells.
 #include "traces/measured/prirect_interpolation.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 // clang-format off
@@ -159,4 +159,4 @@ std::span<const PaperOddSample> prirect_odd_samples() { return kOddSamples; }
 
 std::span<const PaperSinglePoint> prirect_single_points() { return kSinglePoints; }
 
-}  // namespace corun
+}  // namespace corun::inline traces

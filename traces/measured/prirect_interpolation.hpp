@@ -11,7 +11,7 @@
 /// The recipe is not printed. It follows from the samples: every synthetic value is the value of the named
 /// curve over the row number 0 .. 20 through the measured rows, limited to 100 and cut after two decimals.
 /// `prirect_odd_samples` lists the exceptions.
-namespace corun {
+namespace corun::inline traces {
 
 /// MGUP, MGMAP and MaGTSAMP, in the order of Table II; see Profile for what they are.
 inline constexpr std::size_t kProfileAttributes = 3;
@@ -84,4 +84,4 @@ std::span<const PaperSinglePoint> prirect_single_points();
 /// 30.06; this one is 30.6 with a zero too many.
 inline constexpr double kTableTwoMobileNetMagtsamp = 30.06;
 
-}  // namespace corun
+}  // namespace corun::inline traces

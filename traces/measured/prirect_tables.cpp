@@ -7,7 +7,7 @@
 // Corrected: III row 8 (J_c); IV rows 11 to 13 (distance of ResNet50 BS=205); draft row 1 (J_c).
 #include "traces/measured/paper_tables.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 // clang-format off
@@ -164,4 +164,4 @@ constexpr PaperPair kPrirectPairs[] = {
 
 std::span<const PaperPair> prirect_pairs() { return kPrirectPairs; }
 
-}  // namespace corun
+}  // namespace corun::inline traces

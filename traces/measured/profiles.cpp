@@ -11,7 +11,7 @@
 // the session, least squares, misprinted rows left out.
 #include "traces/measured/paper_tables.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 // clang-format off
@@ -158,4 +158,4 @@ std::span<const PaperProfile> paper_profiles() { return kProfiles; }
 
 std::span<const PaperSolo> paper_solo_times() { return kSoloTimes; }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -14,7 +14,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr NumberRule kArrival{"a number of seconds", 0, kMaxTimeSeconds};
@@ -186,4 +186,4 @@ bool looks_like_gavel_trace(const TraceHead& head) {
   return false;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

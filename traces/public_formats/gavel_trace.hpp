@@ -21,7 +21,7 @@
 /// job_id, else by their row in the file from 0. Their features are those of the rates. Trace::reference_type
 /// is the GPU type of the rates, Trace::on_types has the others: a rate of 0 means that the job does not run
 /// there.
-namespace corun {
+namespace corun::inline traces {
 
 /// Jobs of a type with rates, but none above 0 for this number of GPUs on this GPU type, are left out and
 /// counted in Trace::skipped: Gavel's own traces have some. InputError for anything else that the table
@@ -35,4 +35,4 @@ Trace parse_gavel_trace(std::string_view text, const std::string& name,
 /// in their numeric columns.
 bool looks_like_gavel_trace(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kHeliosColumns = {
@@ -53,4 +53,4 @@ bool looks_like_helios(const TraceHead& head) {
   return has_columns(head, {"job_id", "vc", "gpu_num", "node_num", "submit_time", "duration"});
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -21,11 +21,11 @@
 ///
 /// Other columns are ignored: the start and end of a job are results of other policies. Left out and
 /// counted: jobs without GPUs, without run time, or with a repeated name.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else that the table excludes.
 Trace read_helios(const std::string& path);
 Trace read_helios(std::istream& in, const std::string& name);
 bool looks_like_helios(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -9,7 +9,7 @@
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kLucidJobColumns = {{"job_id", true},
@@ -143,4 +143,4 @@ bool looks_like_lucid_jobs(const TraceHead& head) {
   return has_columns(head, {"job_id", "gpu_num", "submit_time", "duration", "model", "amp"});
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

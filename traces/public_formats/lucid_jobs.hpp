@@ -22,7 +22,7 @@
 ///   gmem           true memory demand [MiB]
 ///
 /// Other columns are ignored.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError for anything that the table above excludes, and for a file without jobs. `labels` is the path
 /// of a CSV with `job`, a workload, and `label`, 0 to 2 (Lucid's measure of a job's effect on its
@@ -33,4 +33,4 @@ Trace read_lucid_jobs(const std::string& path, const std::optional<std::string>&
 Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys);
 bool looks_like_lucid_jobs(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -4,7 +4,7 @@
 
 #include "traces/column_rules.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kMuriColumns = {
@@ -66,4 +66,4 @@ bool looks_like_muri(const TraceHead& head) {
   return has_columns(head, {"job_id", "num_gpu", "submit_time", "duration", "iterations"});
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -21,11 +21,11 @@
 ///
 /// Other columns are ignored. Left out and counted: jobs without GPUs, without run time, or with a repeated
 /// name.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else that the table excludes.
 Trace read_muri(const std::string& path, WorkloadKeys& keys);
 Trace read_muri(std::istream& in, const std::string& name, WorkloadKeys& keys);
 bool looks_like_muri(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

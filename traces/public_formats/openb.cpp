@@ -5,7 +5,7 @@
 
 #include "sim/error.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kPodColumns = {
@@ -129,4 +129,4 @@ NodeList read_openb_nodes(std::istream& in, const std::string& name) {
   return read_nodes(csv);
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -28,7 +28,7 @@
 ///
 /// Nodes: `sn` (the node's name), `cpu_milli`, `memory_mib`, `gpu` (number of GPUs), `model`. Nodes without
 /// GPUs are left out and counted.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else that the table excludes.
 Trace read_openb_pods(const std::string& path);
@@ -54,4 +54,4 @@ struct NodeList {
 NodeList read_openb_nodes(const std::string& path);
 NodeList read_openb_nodes(std::istream& in, const std::string& name);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 namespace fs = std::filesystem;
@@ -281,4 +281,4 @@ Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable*
 
 bool looks_like_pai_2020(const TraceHead& head) { return !table_of(head.path).empty(); }
 
-}  // namespace corun
+}  // namespace corun::inline traces

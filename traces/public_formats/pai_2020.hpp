@@ -26,7 +26,7 @@
 ///
 /// Left out and counted: jobs without submit time, without tasks, without an end, without GPUs, without run
 /// time, or with a repeated name; rows of jobs that the job table lacks.
-namespace corun {
+namespace corun::inline traces {
 
 /// An opened table.
 struct PaiTable {
@@ -41,4 +41,4 @@ Trace read_pai_2020(const std::string& path);
 Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances);
 bool looks_like_pai_2020(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

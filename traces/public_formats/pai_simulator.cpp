@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kPaiColumns = {
@@ -65,4 +65,4 @@ bool looks_like_pai_simulator(const TraceHead& head) {
   return has_columns(head, {"job_id", "num_gpu", "submit_time", "duration", "num_inst"});
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

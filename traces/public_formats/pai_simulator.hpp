@@ -20,11 +20,11 @@
 ///
 /// A job asks for num_gpu x num_inst GPUs: below 1 a share of one GPU, else whole GPUs, rounded up. Other
 /// columns are ignored. Left out and counted: jobs without GPUs, or with a repeated name.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else that the table excludes.
 Trace read_pai_simulator(const std::string& path);
 Trace read_pai_simulator(std::istream& in, const std::string& name);
 bool looks_like_pai_simulator(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

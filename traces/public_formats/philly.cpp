@@ -11,7 +11,7 @@
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// The parser's position in the file: the place of the next byte.
@@ -327,4 +327,4 @@ bool looks_like_philly(const TraceHead& head) {
   return first != std::string_view::npos && line[first] == '[';
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

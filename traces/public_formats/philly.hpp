@@ -20,11 +20,11 @@
 /// Left out and counted: jobs without attempts, without submit time, whose last attempt has no end (still
 /// running when the log was taken), with an attempt that ends before it starts, without GPUs, without run
 /// time, or with a repeated name.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else, and for text that is not JSON.
 Trace read_philly(const std::string& path);
 Trace read_philly(std::istream& in, const std::string& name);
 bool looks_like_philly(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

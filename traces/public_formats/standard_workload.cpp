@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr std::size_t kFields = 18;
@@ -197,4 +197,4 @@ void write_standard_workload(std::ostream& out, const Trace& trace) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -19,7 +19,7 @@
 ///
 /// A processor counts as a GPU. Left out and counted: jobs without processors, without run time (cancelled
 /// before they began, or not known), or with a repeated number.
-namespace corun {
+namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else.
 Trace read_standard_workload(const std::string& path);
@@ -30,4 +30,4 @@ bool looks_like_standard_workload(const TraceHead& head);
 /// at least one. Data without a field of the format (names, profiles, shares of a GPU) are lost.
 void write_standard_workload(std::ostream& out, const Trace& trace);
 
-}  // namespace corun
+}  // namespace corun::inline traces

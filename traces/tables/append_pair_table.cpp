@@ -19,7 +19,7 @@
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Whether values of the feature are of one GPU type, whatever a job's rows were measured on.
@@ -263,4 +263,4 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
   to.source += ", " + more.source;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

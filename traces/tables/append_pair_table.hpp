@@ -7,7 +7,7 @@
 #include "traces/tables/pair_table.hpp"
 
 /// Several tables of pairs as one.
-namespace corun {
+namespace corun::inline traces {
 
 /// Adds the rows of `more`, read with the same `keys`. Features are joined by name; a job has NaN for those that its
 /// table lacks.
@@ -27,4 +27,4 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys);
 /// apart that have one name in several tables, and it is the same whatever else a model was fitted on.
 std::string name_with_features(std::string_view name, const SpeedTable& table, std::size_t job);
 
-}  // namespace corun
+}  // namespace corun::inline traces

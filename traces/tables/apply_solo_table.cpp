@@ -9,7 +9,7 @@
 
 #include "sim/base/nan.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// Solo time [s] of so much work on a type; NaN if a time is not measured.
@@ -64,4 +64,4 @@ std::size_t apply_solo_table(Trace& trace, const SoloTable& table, std::string_v
   return static_cast<std::size_t>(std::ranges::count(filled, true));
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -7,7 +7,7 @@
 #include "traces/tables/solo_table.hpp"
 #include "traces/trace.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 /// Whether two names are of one GPU type; traces/ knows no other names of a type.
 using SameType = std::function<bool(std::string_view, std::string_view)>;
@@ -22,4 +22,4 @@ using SameType = std::function<bool(std::string_view, std::string_view)>;
 std::size_t apply_solo_table(Trace& trace, const SoloTable& table, std::string_view reference,
                              const SameType& same_type);
 
-}  // namespace corun
+}  // namespace corun::inline traces

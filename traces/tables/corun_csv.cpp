@@ -16,7 +16,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/tables/faster_together.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kCorunColumns = {
@@ -221,4 +221,4 @@ void write_corun_csv(std::ostream& out, const CorunFile& file, const WorkloadKey
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -26,7 +26,7 @@
 ///   source         origin of the measurement, the same in a group
 ///
 /// An empty field means "not measured". A group of one job is refused: it is a solo measurement.
-namespace corun {
+namespace corun::inline traces {
 
 /// Measurements in file order, with columns of the file that models do not need.
 struct CorunFile {
@@ -47,4 +47,4 @@ CorunFile read_corun_csv(std::istream& in, const std::string& name, WorkloadKeys
 /// not measured and is written as empty fields.
 void write_corun_csv(std::ostream& out, const CorunFile& file, const WorkloadKeys& keys);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -2,7 +2,7 @@
 
 #include "sim/base/csv_text.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 
 std::vector<std::string> FasterTogether::notes(std::size_t all) const {
   if (count_ == 0) return {};
@@ -13,4 +13,4 @@ std::vector<std::string> FasterTogether::notes(std::size_t all) const {
       "together swapped?"};
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

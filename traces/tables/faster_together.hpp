@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace corun {
+namespace corun::inline traces {
 
 /// Jobs that share a GPU do not all gain by it: where each of them ran that much faster together than alone
 /// (solo time / co-run time, or rate together / rate alone), the table is doubtful. Less is noise of the
@@ -26,4 +26,4 @@ class FasterTogether {
   std::string first_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -11,7 +11,7 @@
 #include "sim/error.hpp"
 #include "traces/decimal_text.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSoloColumns{"solo_v100", "solo_p100", "solo_k80"};
@@ -138,4 +138,4 @@ std::size_t write_gavel_solo(std::ostream& out, const GavelThroughputs& rates) {
   return rows;
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

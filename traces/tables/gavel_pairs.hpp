@@ -23,7 +23,7 @@
 /// | `slowdown_x_pct`  | %       | solo_x / corun_x - 1, to 4 digits                                |
 /// | `capped_x`        |         | 1: the same speed as alone, which is Gavel's upper limit         |
 /// | `norm_sum`        |         | the sum of both speeds, to 6 digits                              |
-namespace corun {
+namespace corun::inline traces {
 
 /// Writes the table of the GPU type of `rates` and returns the number of rows. InputError if there is no
 /// pair.
@@ -33,4 +33,4 @@ std::size_t write_gavel_pairs(std::ostream& out, const GavelThroughputs& rates);
 /// file's types. Returns the number of rows.
 std::size_t write_gavel_solo(std::ostream& out, const GavelThroughputs& rates);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -13,7 +13,7 @@
 #include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 /// In the order of the features of a pair table; the wanted GPU type then moves to the front.
@@ -373,4 +373,4 @@ GavelThroughputs parse_gavel_throughputs(std::string_view text, const std::strin
   return ThroughputsHandler(text, name, gpu, keys).read();
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

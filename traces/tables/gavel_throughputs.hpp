@@ -23,7 +23,7 @@
 /// spread over nodes) are checked and ignored. A key below is a type of job and its scale factor, the
 /// number of GPUs of such a job. [0, 0]: the two do not fit on one GPU together. A rate of 0 alone: the job
 /// does not run on this GPU type. Pairs may appear in both orders, if they agree.
-namespace corun {
+namespace corun::inline traces {
 
 /// The rates of one GPU type.
 struct GavelThroughputs {
@@ -66,4 +66,4 @@ GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_vie
 GavelThroughputs parse_gavel_throughputs(std::string_view text, const std::string& name,
                                          std::string_view gpu, WorkloadKeys& keys);
 
-}  // namespace corun
+}  // namespace corun::inline traces

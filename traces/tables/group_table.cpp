@@ -19,7 +19,7 @@
 #include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr std::size_t kMostMembers = 64;
@@ -361,4 +361,4 @@ void write_predictions(std::ostream& out, const GroupTable& table,
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

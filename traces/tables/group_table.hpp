@@ -33,7 +33,7 @@
 /// Each GPU type with each sharing mode is a campaign (SpeedTable::Campaign); a job's values may differ between GPU types,
 /// and the first known one stays. Feature `mps` is 1 with MPS and 0 with another known mode. A job is another one in another mode. All other columns are
 /// ignored.
-namespace corun {
+namespace corun::inline traces {
 
 struct GroupTable {
   SpeedTable speeds;                  ///< groups of two are rows
@@ -71,4 +71,4 @@ bool has_group_header(const std::string& path);
 void write_predictions(std::ostream& out, const GroupTable& table,
                        std::span<const std::array<double, 2>> predictions);
 
-}  // namespace corun
+}  // namespace corun::inline traces

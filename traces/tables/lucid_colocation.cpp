@@ -11,7 +11,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/decimal_text.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 using Column = CsvReader::Column;
@@ -171,4 +171,4 @@ std::size_t write_lucid_pairs(std::ostream& out, std::istream& in, const std::st
   return write_lucid_pairs(out, csv, solo);
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -19,7 +19,7 @@
 ///
 /// A job is named MODEL|DATASET|BATCH|AMP. All numbers are checked and copied as written. Every mistake of
 /// a file is an InputError "FILE:LINE:COLUMN: ...".
-namespace corun {
+namespace corun::inline traces {
 
 /// Measurements of jobs alone, as written.
 struct LucidSolo {
@@ -48,4 +48,4 @@ std::size_t write_lucid_pairs(std::ostream& out, const std::string& path, const 
 std::size_t write_lucid_pairs(std::ostream& out, std::istream& in, const std::string& name,
                               const LucidSolo* solo);
 
-}  // namespace corun
+}  // namespace corun::inline traces

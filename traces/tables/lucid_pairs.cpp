@@ -8,7 +8,7 @@
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kLucidPairColumns = {
@@ -124,4 +124,4 @@ std::vector<LucidPair> read_lucid_pairs(std::istream& in, const std::string& nam
   return read_lucid_pairs(csv, keys);
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

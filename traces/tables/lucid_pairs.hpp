@@ -25,7 +25,7 @@
 ///
 /// All others are ignored. In particular `lucid_label` was derived from the outcome: it is no feature of a
 /// job.
-namespace corun {
+namespace corun::inline traces {
 
 inline constexpr std::string_view kLucidGpuType = "RTX-3090";
 inline constexpr double kLucidMemoryMib = 24576;
@@ -59,4 +59,4 @@ std::vector<LucidPair> read_lucid_pairs(const std::string& path, WorkloadKeys& k
 std::vector<LucidPair> read_lucid_pairs(std::istream& in, const std::string& name,
                                         WorkloadKeys& keys);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -30,7 +30,7 @@
 #include "traces/tables/faster_together.hpp"
 #include "traces/tables/lucid_pairs.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr NumberRule kRatePerSecond{"a rate per second", 0, 1e12};
@@ -658,4 +658,4 @@ void write_predictions(std::ostream& out, const PairTable& table,
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -53,7 +53,7 @@
 /// from the outcome are no features. An empty field of a feature or a speed, and 0 for a feature on a log
 /// scale, mean "not known". A job has one family, the same in every row, and one set of features, the same in every
 /// row of a campaign; where campaigns differ, the first known value stays.
-namespace corun {
+namespace corun::inline traces {
 
 enum class PairForm : std::uint8_t { kCoruns, kLucid, kGavel, kGroups };
 
@@ -101,4 +101,4 @@ void key_families(PairTable& table);
 void write_predictions(std::ostream& out, const PairTable& table,
                        std::span<const std::array<double, 4>> predictions);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -18,7 +18,7 @@
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr NumberRule kEpochs{"a number of epochs", 0, 1e9, true};
@@ -432,4 +432,4 @@ void write_profile_csv(std::ostream& out, const ProfileTable& table) {
   }
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

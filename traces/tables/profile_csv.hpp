@@ -42,7 +42,7 @@
 ///
 /// A profile column of three or more values, all of them at most 1 and not all whole, has fractions in
 /// place of percentages and is refused.
-namespace corun {
+namespace corun::inline traces {
 
 /// The workload of a profile. Sensitive (PriRecT section I): only for synthetic generation and evaluation.
 /// Nothing that clusters, believes or schedules takes this type.
@@ -75,4 +75,4 @@ ProfileTable read_profile_csv(std::istream& in, const std::string& name);
 /// from every reader; std::invalid_argument if the parts of the table differ in length.
 void write_profile_csv(std::ostream& out, const ProfileTable& table);
 
-}  // namespace corun
+}  // namespace corun::inline traces

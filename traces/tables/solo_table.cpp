@@ -19,7 +19,7 @@
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
 
-namespace corun {
+namespace corun::inline traces {
 namespace {
 
 constexpr double kNeverRuns = std::numeric_limits<double>::infinity();
@@ -422,4 +422,4 @@ bool looks_like_solo_table(const TraceHead& head) {
          has_columns(head, {"slice", "job", "batch", "median_step_s"});
 }
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -43,7 +43,7 @@
 ///                  (means, for there are no maxima), and the peak's share of 40 GiB is mem_alloc_pct.
 ///
 /// Other columns of the last two are ignored.
-namespace corun {
+namespace corun::inline traces {
 
 struct SoloTable {
   std::vector<std::string> types;  ///< as named in the file, by first appearance
@@ -76,4 +76,4 @@ SoloTable read_solo_table(std::istream& in, const std::string& name, WorkloadKey
 /// Whether a file begins in one of these forms.
 bool looks_like_solo_table(const TraceHead& head);
 
-}  // namespace corun
+}  // namespace corun::inline traces

@@ -11,7 +11,7 @@
 #include "models/interference/observations.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 namespace {
 
@@ -113,4 +113,4 @@ void learn_kernel(FactorState& state) {
   }
 }
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

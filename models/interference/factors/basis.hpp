@@ -17,7 +17,7 @@
 ///
 /// A linear model of phi is therefore a linear model of x plus a Gaussian process of low rank. Source:
 /// Williams and Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000.
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 /// Bound of the modulus of standardised features: beyond it there are no data, and products of factors would
 /// grow without limit.
@@ -39,4 +39,4 @@ void learn_standardisation(const std::vector<std::vector<double>>& raw, FactorSt
 /// Sets kernel_root from the inducing points. std::logic_error if the eigenvalue solver fails.
 void learn_kernel(FactorState& state);
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

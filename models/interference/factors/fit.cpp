@@ -18,7 +18,7 @@
 #include "models/interference/observations.hpp"
 #include "sim/base/parallel_for.hpp"
 
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 namespace {
 
@@ -164,4 +164,4 @@ FactorState fit(const SpeedTable& table, const FactorOptions& options) {
   return state;
 }
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

@@ -8,7 +8,7 @@
 
 #include "sim/base/vector_clones.hpp"
 
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 namespace {
 
@@ -174,4 +174,4 @@ void JobRegressions::draw(std::size_t lanes, std::span<const double> z) {
   for (std::size_t c = 0; c < size_; ++c) solved_[c] += deviation_[c];
 }
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

@@ -6,7 +6,7 @@
 
 /// Draws of the factors of jobs, for the Gibbs sampler of the factor model, which makes hundreds of thousands
 /// of them in a fit.
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 /// Bayesian linear regressions of k coefficients c on observations y = x . c + e, e ~ N(0, 1 / weight), with
 /// the prior N(m, inv(P)), of up to kTogether jobs side by side. The posterior of each is N(inv(H) g, inv(H))
@@ -52,4 +52,4 @@ class JobRegressions {
       squares_least_{};  ///< the least square on the diagonal of R', not positive if H is indefinite
 };
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

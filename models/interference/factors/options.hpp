@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace corun {
+namespace corun::inline models {
 
 /// A kind of Gibbs chain that fits a FactorModel.
 struct FactorChain {
@@ -29,4 +29,4 @@ struct FactorOptions {
   static constexpr int kLeastSamples = 2;
 };
 
-}  // namespace corun
+}  // namespace corun::inline models

@@ -4,11 +4,11 @@
 
 #include "models/interference/refuse.hpp"
 
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 /// The begin of every error message of a factor model.
 inline constexpr const char* kName = "factor model";
 
 [[noreturn]] inline void refuse(const std::string& what) { corun::refuse(kName, what); }
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

@@ -12,7 +12,7 @@
 #include "models/interference/observations.hpp"
 #include "models/model_state.hpp"
 
-namespace corun::factors {
+namespace corun::inline models::factors {
 
 namespace {
 
@@ -132,4 +132,4 @@ FactorState load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> f
   return state;
 }
 
-}  // namespace corun::factors
+}  // namespace corun::inline models::factors

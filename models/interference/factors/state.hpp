@@ -10,7 +10,7 @@
 
 /// The state of a FactorModel and its form in files: a state that was saved and loaded predicts the same
 /// bits. Equation and units: factor_model.hpp.
-namespace corun {
+namespace corun::inline models {
 
 /// One draw from the posterior. Vectors are jobs x (rank + 1), row-major, (a, u) and (b, v).
 struct FactorSample {
@@ -54,4 +54,4 @@ FactorState load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> f
 
 }  // namespace factors
 
-}  // namespace corun
+}  // namespace corun::inline models

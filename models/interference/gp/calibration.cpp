@@ -12,7 +12,7 @@
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 namespace {
 
@@ -218,4 +218,4 @@ Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& 
   return Calibrator(rows, target, posterior).run(effort);
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -15,7 +15,7 @@
 /// Leaving out has a closed form. With P = inv(K), the errors of the rows S when all other rows predict them
 /// are inv(P_SS) (P y)_S, with covariance inv(P_SS). Source: Rasmussen and Williams, "Gaussian Processes for
 /// Machine Learning", 2006, section 5.4.2, for one row.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 /// Bounds of the factors.
 inline constexpr double kLeastFactor = 0.7;
@@ -36,4 +36,4 @@ struct Calibration {
 Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior,
                       double effort);
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

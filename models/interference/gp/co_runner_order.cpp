@@ -1,6 +1,6 @@
 #include "models/interference/gp/co_runner_order.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 std::size_t CoRunnerOrder::add(const Rows& rows) {
   const std::size_t observation = order_.size();
@@ -24,4 +24,4 @@ std::size_t CoRunnerOrder::add(const Rows& rows) {
   return at;
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -8,7 +8,7 @@
 
 /// The order of the observations in predictions (gp_formula.hpp): by the column of the co-runner, then by
 /// arrival. Slowed jobs and co-runners are numbered separately, each by its first observation.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 class CoRunnerOrder {
  public:
@@ -34,4 +34,4 @@ class CoRunnerOrder {
   std::vector<std::uint32_t> order_;
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -4,7 +4,7 @@
 
 #include "sim/base/math.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 double dot(const Pressures& x, const Pressures& y) {
   double sum = 0;
@@ -59,4 +59,4 @@ double Covariance::of(const Pair& pair) const {
   return sum + s[kProduct] * slowed * co_runner;
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -19,7 +19,7 @@
 /// Targets are standardised, so K has no unit. x and phi: features.hpp. One length per feature (automatic
 /// relevance determination): Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section
 /// 5.1.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 /// The parameters are the logarithms of a1, a2, b1, b2, p, r1, r2, c, w2 and noise, then of the lengths of A,
 /// then of those of B, one for every number of x.
@@ -91,4 +91,4 @@ class Covariance {
   std::vector<double> scales_;  ///< variances and ratios, then inverse lengths
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

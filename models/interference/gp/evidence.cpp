@@ -10,7 +10,7 @@
 #include "models/interference/gp/vector_view.hpp"
 #include "sim/base/math.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 namespace {
 
@@ -231,4 +231,4 @@ Evidence evidence_of(const Rows& rows, std::span<const double> parameters) {
   return out;
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

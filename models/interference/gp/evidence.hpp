@@ -14,7 +14,7 @@
 /// This is minus the logarithm of the marginal likelihood times wide log-normal priors (m, s), without
 /// constants; it has no unit. Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning",
 /// 2006, section 5.4.1. Cost: O(n^3) + O(jobs^2 width).
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 struct Evidence {
   double value = 0;
@@ -27,4 +27,4 @@ Evidence evidence_of(const Rows& rows, std::span<const double> parameters);
 /// Logarithms of the medians of the priors of the first `parameters` parameters.
 std::vector<double> prior_medians(std::size_t parameters);
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -7,7 +7,7 @@
 #include "models/interference/moments.hpp"
 #include "models/interference/observations.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 namespace {
 
@@ -88,4 +88,4 @@ void Features::learn_pressures(const std::vector<Pressures>& raw) {
   }
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

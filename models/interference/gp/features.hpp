@@ -20,7 +20,7 @@
 ///
 ///   (1-m_i) u_i (1-m_j) u_j,  t_i u_j,  max(0, 1 - u_i/0.10) u_j,  max(0, t_i + t_j - 0.5),
 ///   max(0, u_i + u_j - 1)
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 /// Bound of the modulus of standardised features and pressures.
 inline constexpr double kFarthest = 10;
@@ -57,4 +57,4 @@ struct Features {
   void learn_pressures(const std::vector<Pressures>& raw);
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -5,7 +5,7 @@
 
 #include "models/interference/gp/vector_view.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 void InverseRoot::append(const double* covariance, double variance) {
   white_.resize(size_);
@@ -25,4 +25,4 @@ void InverseRoot::append(const double* covariance, double variance) {
   ++size_;
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

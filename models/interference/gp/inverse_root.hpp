@@ -11,7 +11,7 @@
 ///   l = inv(L) k       d^2 = variance - l'l       new row of inv(L) = (-l' inv(L), 1) / d
 ///
 /// A new row costs O(size^2). Source: Golub and Van Loan, "Matrix Computations", section 4.2.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 /// Added to the noise variance of every observation, so that no covariance matrix is singular.
 inline constexpr double kLeastNoise = 1e-4;
@@ -30,4 +30,4 @@ class InverseRoot {
   std::vector<double> white_;   ///< l of the new row
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

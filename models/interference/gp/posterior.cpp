@@ -2,7 +2,7 @@
 
 #include "models/interference/gp/vector_view.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 void Posterior::take_in(const Rows& rows) {
   const std::size_t a = root_.size();
@@ -32,4 +32,4 @@ void Posterior::take_in(const Rows& rows) {
   }
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

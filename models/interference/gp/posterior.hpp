@@ -13,7 +13,7 @@
 /// observation at a time, O(observations^2) each, so that a model read from a file equals one that has
 /// learnt. Rows are in the order of the observations; targets are standardised, without unit. Source:
 /// Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 2.2.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 class Posterior {
  public:
@@ -39,4 +39,4 @@ class Posterior {
   std::array<std::vector<double>, kPressureCount> weighted_pressures_;
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

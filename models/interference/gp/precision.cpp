@@ -4,7 +4,7 @@
 
 #include "models/interference/gp/vector_view.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 namespace {
 
@@ -52,4 +52,4 @@ void Precision::insert(std::size_t at, const std::vector<double>& root_row) {
   }
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

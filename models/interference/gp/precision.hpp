@@ -10,7 +10,7 @@
 /// The inverse of a covariance matrix, P = inv(K) = inv(L)' inv(L), in the layout of gp::Model::precision:
 /// the lower triangle, row by row, with elements off the diagonal doubled. Rows are in the order of
 /// predictions (co_runner_order.hpp), which is not that of the root. A new row costs O(size^2).
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 class Precision {
  public:
@@ -26,4 +26,4 @@ class Precision {
   std::vector<double> packed_;
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -4,11 +4,11 @@
 
 #include "models/interference/refuse.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 /// The begin of every error message of a Gaussian process.
 inline constexpr const char* kName = "gp model";
 
 [[noreturn]] inline void refuse(const std::string& what) { corun::refuse(kName, what); }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

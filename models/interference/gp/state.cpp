@@ -12,7 +12,7 @@
 #include "models/interference/observations.hpp"
 #include "models/model_state.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 namespace {
 
@@ -166,4 +166,4 @@ State State::load(const nlohmann::json& saved, std::vector<SpeedTable::Feature> 
   return out;
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

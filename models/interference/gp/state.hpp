@@ -10,7 +10,7 @@
 
 /// All data that a Gaussian process needs to predict, with its form in files: a state that was saved and
 /// loaded predicts the same bits. Data that follow from it (posterior, orders) are computed again.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 /// The most observations that a model holds.
 inline constexpr std::size_t kMostHeld = 4000;
@@ -26,4 +26,4 @@ struct State {
                     std::vector<WorkloadKey> workloads);
 };
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

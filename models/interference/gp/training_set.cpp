@@ -13,7 +13,7 @@
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 namespace {
 
@@ -105,4 +105,4 @@ TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint
   return out;
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

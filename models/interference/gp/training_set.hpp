@@ -12,7 +12,7 @@
 /// The data that a Gaussian process is fitted on: the measured directions of a table as standardised targets.
 ///
 ///   t = -log(speed)       target = (t - mean) / deviation       (log_slowdown_moments())
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 inline constexpr std::size_t kMostFeatures = 32;
 
@@ -47,4 +47,4 @@ struct TrainingSet {
 /// expand_features().
 TrainingSet training_set_of(const SpeedTable& table, std::size_t most, std::uint64_t seed);
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 
 /// An array as a vector of Eigen, without a copy. For source files only: headers do not include Eigen.
-namespace corun::gp {
+namespace corun::inline models::gp {
 
 inline Eigen::Map<Eigen::VectorXd> view(double* from, std::size_t count) {
   return {from, static_cast<Eigen::Index>(count)};
@@ -14,4 +14,4 @@ inline Eigen::Map<const Eigen::VectorXd> view(const double* from, std::size_t co
   return {from, static_cast<Eigen::Index>(count)};
 }
 
-}  // namespace corun::gp
+}  // namespace corun::inline models::gp

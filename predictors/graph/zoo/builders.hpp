@@ -3,7 +3,7 @@
 #include "predictors/graph/zoo/zoo.hpp"
 
 /// The builders that zoo.cpp lists, one function per model.
-namespace corun {
+namespace corun::inline predictors {
 
 using ZooGraph = ComputationGraph;
 
@@ -45,4 +45,4 @@ ZooGraph bert(const ZooInput& input);
 template <int kLayers>
 ZooGraph gpt2(const ZooInput& input);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace corun {
+namespace corun::inline predictors {
 
 std::string Chain::name(const char* kind) const {
   return fmt::format("{}{}", kind, graph_->graph().size());
@@ -141,4 +141,4 @@ Chain& Chain::pad_channels(std::int64_t channels) {
   return *this;
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

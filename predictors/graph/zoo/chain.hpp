@@ -9,7 +9,7 @@
 
 /// A chain of layers: each call adds one after the last. A copy of a chain is a branch that starts at the same
 /// place.
-namespace corun {
+namespace corun::inline predictors {
 
 class Chain {
  public:
@@ -63,4 +63,4 @@ class Chain {
   Node at_;
 };
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -5,7 +5,7 @@
 #include "predictors/graph/zoo/chain.hpp"
 
 /// DenseNet (Huang et al. 2017) as in torchvision: each layer reads the outputs of all before it in its block.
-namespace corun {
+namespace corun::inline predictors {
 
 template <int kLayers>
 ZooGraph densenet(const ZooInput& input) {
@@ -37,4 +37,4 @@ template ZooGraph densenet<161>(const ZooInput&);
 template ZooGraph densenet<169>(const ZooInput&);
 template ZooGraph densenet<201>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

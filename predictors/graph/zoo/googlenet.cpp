@@ -5,7 +5,7 @@
 
 /// GoogLeNet (Szegedy et al. 2015) as in torchvision, with batch norm, 3 x 3 in place of 5 x 5 and without the
 /// auxiliary classifiers; SqueezeNet (Iandola et al. 2016).
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -81,4 +81,4 @@ ZooGraph squeezenet(const ZooInput& input) {
 template ZooGraph squeezenet<0>(const ZooInput&);
 template ZooGraph squeezenet<1>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -8,7 +8,7 @@
 /// Language models: an LSTM (PyTorch's example word_language_model: 200 features, 2 layers, WikiText-2's vocabulary),
 /// the Transformer (Vaswani et al. 2017, one shared vocabulary of 37,000), BERT (Devlin et al. 2019, with its
 /// pooling layer, without heads) and GPT-2 (Radford et al. 2019, the output's weights are the embedding's).
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -175,4 +175,4 @@ template ZooGraph gpt2<24>(const ZooInput&);
 template ZooGraph gpt2<36>(const ZooInput&);
 template ZooGraph gpt2<48>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -8,7 +8,7 @@
 
 /// Networks of depthwise convolutions, as in torchvision: MobileNetV2 (Sandler et al. 2018), MobileNetV3 (Howard et
 /// al. 2019), MNASNet (Tan et al. 2019), ShuffleNetV2 (Ma et al. 2018).
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -191,4 +191,4 @@ template ZooGraph shufflenet_v2<10>(const ZooInput&);
 template ZooGraph shufflenet_v2<15>(const ZooInput&);
 template ZooGraph shufflenet_v2<20>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

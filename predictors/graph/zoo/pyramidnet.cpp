@@ -6,7 +6,7 @@
 
 /// PyramidNet for CIFAR (Han et al. 2017): channels grow by alpha / blocks with every block; shortcuts are padded
 /// with zeros. DPN (Chen et al. 2017): a residual path and a path that grows, side by side.
-namespace corun {
+namespace corun::inline predictors {
 
 template <int kLayers, int kAlpha, bool kBottleneck>
 ZooGraph pyramidnet(const ZooInput& input) {
@@ -92,4 +92,4 @@ template ZooGraph dpn<92>(const ZooInput&);
 template ZooGraph dpn<98>(const ZooInput&);
 template ZooGraph dpn<131>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -5,7 +5,7 @@
 
 /// ResNet (He et al. 2016) as in torchvision: in a bottleneck the 3 x 3 convolution has the stride. ResNeXt (Xie et
 /// al. 2017) has groups there, Wide ResNet (Zagoruyko and Komodakis 2016) twice the channels.
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -85,4 +85,4 @@ template ZooGraph resnext<101, 64, 4>(const ZooInput&);
 template ZooGraph wide_resnet<50>(const ZooInput&);
 template ZooGraph wide_resnet<101>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

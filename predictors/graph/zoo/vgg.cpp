@@ -4,7 +4,7 @@
 #include "predictors/graph/zoo/chain.hpp"
 
 /// AlexNet (Krizhevsky 2014, one tower) and VGG (Simonyan and Zisserman 2015), as in torchvision.
-namespace corun {
+namespace corun::inline predictors {
 
 ZooGraph alexnet(const ZooInput& input) {
   GraphBuilder graph;
@@ -48,4 +48,4 @@ template ZooGraph vgg<13, true>(const ZooInput&);
 template ZooGraph vgg<16, true>(const ZooInput&);
 template ZooGraph vgg<19, true>(const ZooInput&);
 
-}  // namespace corun
+}  // namespace corun::inline predictors

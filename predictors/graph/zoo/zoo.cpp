@@ -5,7 +5,7 @@
 
 #include "predictors/graph/zoo/builders.hpp"
 
-namespace corun {
+namespace corun::inline predictors {
 
 namespace {
 
@@ -94,4 +94,4 @@ ComputationGraph build_zoo_model(const ZooEntry& entry, ZooInput input) {
   return entry.build(input);
 }
 
-}  // namespace corun
+}  // namespace corun::inline predictors

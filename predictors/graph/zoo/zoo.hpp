@@ -8,7 +8,7 @@
 
 /// Computation graphs of well-known models, by their names in torchvision or their papers. To add one, write its
 /// builder and one line in zoo.cpp.
-namespace corun {
+namespace corun::inline predictors {
 
 struct ZooInput {
   std::int64_t pixels = 0;  ///< side of an image; 0: as the model's source has it
@@ -33,4 +33,4 @@ const ZooEntry* find_zoo_model(std::string_view name);
 /// The graph of an entry; sizes of 0 become those of its source.
 ComputationGraph build_zoo_model(const ZooEntry& entry, ZooInput input = {});
 
-}  // namespace corun
+}  // namespace corun::inline predictors

@@ -153,7 +153,7 @@ Speeds by_lanes(const Kernels& kernels, const TreesBatch& batch, Range own, Rang
   for (std::size_t q = 0; q < of.size(); ++q) {
     const std::size_t unknown = std::size_t{jobs.unknown[of[q]]} + jobs.unknown[beside[q]];
     const LogSlowdown log_slowdown = batch.model().log_slowdown(sums[q], unknown);
-    out.speed.push_back(math::speed_of(log_slowdown.t));
+    out.speed.push_back(speed_of_log_slowdown(log_slowdown.t));
     out.sd.push_back(out.speed.back() * log_slowdown.sd);
   }
   return out;

@@ -64,7 +64,7 @@ else
     die 2 "--output: '$output' is there already; name another folder, or a file of .tar.gz"
   into=$output
 fi
-mkdir -p -- "$into"/{bin,lib,scripts,bench,live} || die 2 "--output: '$output' cannot be made"
+mkdir -p -- "$into"/{bin,lib,scripts,bench,experiments/live} || die 2 "--output: '$output' cannot be made"
 
 for program in corun bench/gpu_bench tests/scoring_test tests/workloads_test; do
   if [[ ! -x $build/$program ]]; then
@@ -101,7 +101,7 @@ done
 
 cp -- "$ROOT"/scripts/{gpu_campaign.sh,gpu_campaign.py,gpu_kill_check.py,bundle_loader.py} "$into/scripts/"
 cp -- "$ROOT/bench/gpu.sh" "$into/bench/"
-cp -r -- "$ROOT"/live/{gpu_box.sh,gpu_box_report.py,queue24.yaml} "$into/live/"
+cp -r -- "$ROOT"/experiments/live/{gpu_box.sh,gpu_box_report.py,queue24.yaml} "$into/experiments/live/"
 cp -- "$ROOT/LICENSE" "$ROOT/NOTICE" "$into/"
 ln -s scripts/gpu_campaign.sh "$into/gpu_campaign.sh"
 

@@ -156,7 +156,7 @@ live_box() {
   [[ -z $gpu ]] || options+=(--gpu "$gpu")
   [[ -z $config ]] || options+=(--config "$config")
   ((allow_others == 0)) || options+=(--allow-others)
-  bash "$ROOT/live/gpu_box.sh" "${options[@]}" "$@" &
+  bash "$ROOT/experiments/live/gpu_box.sh" "${options[@]}" "$@" &
   wait_for_it
 }
 
@@ -266,7 +266,7 @@ run_kill() {
   ((allow_others == 0)) || options+=(--allow-others)
   [[ ! -x $bench ]] || options+=(--bench "$bench")
   ((quick == 0)) || options+=(--kills 1)
-  python3 "$ROOT/scripts/gpu_kill_check.py" "${options[@]}" --config "${config:-$ROOT/live/queue24.yaml}" &
+  python3 "$ROOT/scripts/gpu_kill_check.py" "${options[@]}" --config "${config:-$ROOT/experiments/live/queue24.yaml}" &
   local code=0
   wait_for_it || code=$?
   ((code != 3)) || skip "no GPU may be used: see kill.log"

@@ -1,4 +1,4 @@
-// live/gpu_box.sh, the whole experiment in one call, on a fake box.
+// experiments/live/gpu_box.sh, the whole experiment in one call, on a fake box.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@ class GpuBox : public LiveProgram {
   /// Runs the script with these words, written for a shell.
   Outcome script(const std::string& words, const std::string& program = CORUN_PROGRAM) const {
     const std::string command =
-        std::string(CORUN_SOURCE_DIR) + "/live/gpu_box.sh </dev/null >" +
+        std::string(CORUN_SOURCE_DIR) + "/experiments/live/gpu_box.sh </dev/null >" +
         folder.path("stdout") + " 2>" + folder.path("stderr") + " --corun " + program + " --nvml " +
         CORUN_FAKE_NVML + " --output " + folder.path("all") + " " + words;
     const int status = std::system(command.c_str());

@@ -14,8 +14,8 @@
 
 #include "bench/synthetic_belief.hpp"
 #include "policies/catalog.hpp"
-#include "policies/matching.hpp"
-#include "policies/sparse_matching.hpp"
+#include "policies/groups/matching.hpp"
+#include "policies/groups/sparse_matching.hpp"
 #include "results/decision_times.hpp"
 
 /// Policies over large queues: the loss of a sparse matching against the full one, and the time of a

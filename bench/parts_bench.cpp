@@ -8,7 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include "models/knowledge/knowledge_base.hpp"
-#include "policies/matching.hpp"
+#include "policies/groups/matching.hpp"
 #include "sim/rng.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"

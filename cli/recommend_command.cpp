@@ -13,7 +13,7 @@
 #include "cli/note.hpp"
 #include "cli/option_values.hpp"
 #include "models/scoring/device.hpp"
-#include "policies/pairing.hpp"
+#include "policies/groups/pairing.hpp"
 #include "results/export/container_csv.hpp"
 #include "runner/experiment/recommendation.hpp"
 #include "runner/experiment/recommendation_output.hpp"

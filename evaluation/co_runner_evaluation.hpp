@@ -36,7 +36,7 @@ struct GroupScore {
   std::vector<Model> models;
 };
 
-/// Fits each named model to `pairs` with this effort (models/interference/effort.hpp) and predicts `groups`; models that cannot be fitted are left
+/// Fits each named model to `pairs` with this effort (models/interference/fits/effort.hpp) and predicts `groups`; models that cannot be fitted are left
 /// out.
 std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
                                         std::span<const CorunMeasurement> groups,

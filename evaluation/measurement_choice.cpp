@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "policies/matching.hpp"
+#include "policies/groups/matching.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "evaluation/measurement_choice.hpp"
 #include "evaluation/pair_draws.hpp"
-#include "policies/matching.hpp"
+#include "policies/groups/matching.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"

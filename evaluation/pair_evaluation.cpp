@@ -16,7 +16,7 @@
 #include "evaluation/table_prediction.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "policies/matching.hpp"
+#include "policies/groups/matching.hpp"
 #include "sim/base/correlation.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/parallel_for.hpp"

@@ -14,8 +14,8 @@
 #include <fmt/ranges.h>
 
 #include "knowledge/prefitted_model.hpp"
-#include "models/interference/campaigns.hpp"
 #include "models/interference/contention.hpp"
+#include "models/interference/groups/campaigns.hpp"
 #include "sim/error.hpp"
 
 namespace corun::inline evaluation {

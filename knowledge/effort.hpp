@@ -7,7 +7,7 @@
 
 namespace corun::inline knowledge {
 
-/// A sentence for every output that rests on a model fitted at an effort (models/interference/effort.hpp) below 1;
+/// A sentence for every output that rests on a model fitted at an effort (models/interference/fits/effort.hpp) below 1;
 /// empty for 1. `model`: what the sentence begins with, such as a name or "the world's model".
 inline std::string told_of_effort(std::string_view model, double effort) {
   return effort == 1

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "knowledge/prefitted_model.hpp"
-#include "models/interference/effort.hpp"
+#include "models/interference/fits/effort.hpp"
 #include "models/limited_json.hpp"
 #include "models/model_state.hpp"
 #include "models/prefitted/prefitted.hpp"

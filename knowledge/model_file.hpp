@@ -27,7 +27,7 @@
 ///   co_runners   pooling, idle and scatter of the rule of each sharing mode (co_runner_rule.hpp)
 ///   saturations  the five numbers of each workload (saturation.hpp), NaN where they are not known; empty: of none
 ///   saturated_gpu  GPU type on which these were measured, by MPS; "" if it is not known
-///   effort       of the fit, below 1 (models/interference/effort.hpp); there is no such key if it is 1
+///   effort       of the fit, below 1 (models/interference/fits/effort.hpp); there is no such key if it is 1
 ///   state        InterferenceModel::save(), each model its own: lists of numbers are byte strings,
 ///                little-endian (model_state.hpp)
 ///

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/interference/campaign_groups.hpp"
+#include "models/interference/groups/campaign_groups.hpp"
 #include "traces/gpu_catalog.hpp"
 
 namespace corun::inline knowledge {

@@ -7,7 +7,7 @@
 
 #include "knowledge/knowledge_file.hpp"
 #include "models/knowledge/kmeans.hpp"
-#include "models/knowledge/standardiser.hpp"
+#include "models/learners/standardiser.hpp"
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/knowledge/clusters.hpp"
-#include "models/knowledge/standardiser.hpp"
+#include "models/learners/standardiser.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"

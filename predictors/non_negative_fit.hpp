@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "models/knowledge/matrix_view.hpp"
+#include "models/learners/matrix_view.hpp"
 
 /// Linear sums of physical terms, whose coefficients cannot be negative.
 namespace corun::inline predictors {

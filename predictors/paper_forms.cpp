@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/knowledge/cross_validation.hpp"
+#include "models/learners/cross_validation.hpp"
 #include "models/model_state.hpp"
 
 namespace corun::inline predictors {

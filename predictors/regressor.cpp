@@ -7,7 +7,7 @@
 #include <Eigen/Dense>
 #include <nlohmann/json.hpp>
 
-#include "models/knowledge/boosting.hpp"
+#include "models/learners/boosting.hpp"
 #include "models/model_state.hpp"
 
 namespace corun::inline predictors {

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/knowledge/matrix_view.hpp"
-#include "models/knowledge/tree_ensemble.hpp"
+#include "models/learners/matrix_view.hpp"
+#include "models/learners/tree_ensemble.hpp"
 
 /// Regression of a number on the features of a row: the forms that the papers compare.
 namespace corun::inline predictors {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/knowledge/boosting.hpp"
+#include "models/learners/boosting.hpp"
 #include "models/model_state.hpp"
 #include "predictors/regressor.hpp"
 #include "sim/base/parallel_for.hpp"

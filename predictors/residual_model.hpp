@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "models/knowledge/tree_ensemble.hpp"
+#include "models/learners/tree_ensemble.hpp"
 #include "predictors/predictor.hpp"
 #include "predictors/residual_process.hpp"
 

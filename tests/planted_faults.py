@@ -37,7 +37,7 @@ FAULTS = [
      "if (nodes <= kMinFeasibleNodes + 100 || percentage >= 100) return nodes;", "policies_test"),
     ("policies/lucid.cpp", "std::tie(a.length, a.submit, a.position) < std::tie(b.length, b.submit, b.position)",
      "std::tie(a.submit, a.length, a.position) < std::tie(b.submit, b.length, b.position)", "policies_test"),
-    ("policies/recommender.cpp", "if (filled > 100 || bin.size() == limit) break;",
+    ("policies/groups/recommender.cpp", "if (filled > 100 || bin.size() == limit) break;",
      "if (filled > 150 || bin.size() == limit) break;", "policies_test"),
     ("policies/srsf_packed/placement.cpp", "if (rest / spot.speed > reservations_.free_by_s(g)) return;",
      "if (rest > reservations_.free_by_s(g)) return;", "policies_test engine_test"),

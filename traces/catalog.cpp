@@ -6,10 +6,11 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/drawn_jobs.hpp"
+#include "traces/generated/drawn_jobs.hpp"
+#include "traces/generated/pair_workload.hpp"
+#include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
-#include "traces/pair_workload.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/public_formats/gavel_trace.hpp"
 #include "traces/public_formats/helios.hpp"
@@ -20,7 +21,6 @@
 #include "traces/public_formats/pai_simulator.hpp"
 #include "traces/public_formats/philly.hpp"
 #include "traces/public_formats/standard_workload.hpp"
-#include "traces/solo_workload.hpp"
 
 namespace corun::inline traces {
 

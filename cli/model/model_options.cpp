@@ -15,7 +15,7 @@
 #include "knowledge/effort.hpp"
 #include "knowledge/model_file.hpp"
 #include "knowledge/prefitted_model.hpp"
-#include "models/interference/effort.hpp"
+#include "models/interference/fits/effort.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

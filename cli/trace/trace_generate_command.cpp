@@ -10,7 +10,7 @@
 #include "cli/trace/trace_options.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
-#include "traces/synthetic_trace.hpp"
+#include "traces/generated/synthetic_trace.hpp"
 
 /// `corun trace generate`: a synthetic trace of jobs.
 namespace corun::inline cli {

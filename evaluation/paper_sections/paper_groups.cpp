@@ -10,7 +10,7 @@
 
 #include "models/knowledge/cluster_mean_belief.hpp"
 #include "policies/catalog.hpp"
-#include "policies/recommender.hpp"
+#include "policies/groups/recommender.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun::inline evaluation {

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "models/formulas/pair_formula.hpp"
-#include "models/interference/effort.hpp"
-#include "models/interference/refuse.hpp"
-#include "models/knowledge/boosting.hpp"
+#include "models/interference/fits/effort.hpp"
+#include "models/interference/fits/refuse.hpp"
+#include "models/learners/boosting.hpp"
 #include "models/model_state.hpp"
 #include "models/vector_units/kernels.hpp"
 #include "sim/base/math.hpp"

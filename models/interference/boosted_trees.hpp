@@ -8,11 +8,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/formulas/trees_batch.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/interference/observations.hpp"
-#include "models/knowledge/tree_ensemble.hpp"
+#include "models/learners/tree_ensemble.hpp"
 
-/// Gradient-boosted trees (models/knowledge/boosting.hpp) over pairs of jobs. For job i beside job j they
+/// Gradient-boosted trees (models/learners/boosting.hpp) over pairs of jobs. For job i beside job j they
 /// learn t_ij = -log(speed) less its mean from
 ///   - each feature x of both jobs, on its scale: x_i, x_j, x_i - x_j, x_i + x_j (on a log scale: ratio and
 ///     product); likewise from the ratios of two log-scale features of one job;

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "models/interference/boosted_trees.hpp"
-#include "models/interference/campaign_groups.hpp"
 #include "models/interference/cluster_mean.hpp"
 #include "models/interference/contention.hpp"
 #include "models/interference/ensemble.hpp"
 #include "models/interference/factor_model.hpp"
 #include "models/interference/gp_model.hpp"
-#include "models/interference/group_rules.hpp"
+#include "models/interference/groups/campaign_groups.hpp"
+#include "models/interference/groups/group_rules.hpp"
 #include "models/interference/lookup.hpp"
 #include "models/interference/low_rank.hpp"
 

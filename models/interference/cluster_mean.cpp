@@ -8,8 +8,8 @@
 #include <string>
 
 #include "models/formulas/pair_formula.hpp"
-#include "models/interference/observations.hpp"
-#include "models/interference/refuse.hpp"
+#include "models/interference/fits/observations.hpp"
+#include "models/interference/fits/refuse.hpp"
 #include "models/knowledge/clusters.hpp"
 #include "models/knowledge/kmeans.hpp"
 #include "models/model_state.hpp"

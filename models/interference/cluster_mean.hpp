@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "models/interference/fits/residual_spread.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/interference/residual_spread.hpp"
 
 /// The model of the JRS papers: the excess 1/s - 1 of a job beside another is the mean measured for their
 /// ordered pair of clusters, at least 0; a pair of clusters without a measurement takes the overall mean.

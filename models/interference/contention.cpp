@@ -9,7 +9,7 @@
 #include <Eigen/Dense>
 
 #include "models/formulas/pair_formula.hpp"
-#include "models/interference/observations.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/model_state.hpp"
 #include "sim/base/math.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "models/formulas/contention_formula.hpp"
+#include "models/interference/fits/residual_spread.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/interference/residual_spread.hpp"
 
 /// Contention: a physical model of few parameters for any number of residents.
 ///

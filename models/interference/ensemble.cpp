@@ -16,9 +16,9 @@
 
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/factor_model.hpp"
-#include "models/interference/few_speeds.hpp"
+#include "models/interference/fits/few_speeds.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/gp_model.hpp"
-#include "models/interference/observations.hpp"
 #include "models/model_state.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"

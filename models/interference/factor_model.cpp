@@ -9,7 +9,7 @@
 #include "models/interference/factors/basis.hpp"
 #include "models/interference/factors/fit.hpp"
 #include "models/interference/factors/refuse.hpp"
-#include "models/interference/observations.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::inline models {

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "models/formulas/pair_formula.hpp"
-#include "models/interference/effort.hpp"
+#include "models/interference/fits/effort.hpp"
+#include "models/interference/fits/lbfgs.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/gp/refuse.hpp"
-#include "models/interference/lbfgs.hpp"
-#include "models/interference/observations.hpp"
 #include "models/vector_units/kernels.hpp"
 #include "sim/base/half_width.hpp"
 

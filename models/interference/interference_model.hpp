@@ -11,7 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "models/formulas/co_runner_rule.hpp"
-#include "models/interference/saturations.hpp"
+#include "models/interference/groups/saturations.hpp"
 #include "sim/speed_table.hpp"
 
 /// The interface of interference models. For jobs that share a GPU, a model predicts the normalised speed of

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "models/interference/refuse.hpp"
-#include "models/interference/residual_spread.hpp"
+#include "models/interference/fits/refuse.hpp"
+#include "models/interference/fits/residual_spread.hpp"
 #include "models/model_state.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"

@@ -9,8 +9,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/interference/observations.hpp"
 
 /// The geometric mean of the speeds measured of exactly this job beside exactly that one, by their keys. A
 /// pair without a measurement gets the median of all speeds, with their spread around it as the interval.

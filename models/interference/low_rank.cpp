@@ -9,8 +9,8 @@
 
 #include <Eigen/Dense>
 
-#include "models/interference/effort.hpp"
-#include "models/interference/refuse.hpp"
+#include "models/interference/fits/effort.hpp"
+#include "models/interference/fits/refuse.hpp"
 #include "models/model_state.hpp"
 #include "sim/rng.hpp"
 

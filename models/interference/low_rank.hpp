@@ -8,8 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/interference_model.hpp"
-#include "models/interference/observations.hpp"
 
 /// Matrix completion over recurring jobs, as in Gavel's throughput estimator (Narayanan, Santhanam,
 /// Kazhamiaka, Phanishayee and Zaharia, "Heterogeneity-Aware Cluster Scheduling Policies for Deep Learning

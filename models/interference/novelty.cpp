@@ -6,8 +6,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "models/interference/moments.hpp"
-#include "models/interference/observations.hpp"
+#include "models/interference/fits/moments.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/model_state.hpp"
 
 namespace corun::inline models {

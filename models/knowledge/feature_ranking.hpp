@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "models/knowledge/cross_validation.hpp"
-#include "models/knowledge/forest_search.hpp"
-#include "models/knowledge/matrix_view.hpp"
-#include "models/knowledge/regularised_regression.hpp"
+#include "models/learners/cross_validation.hpp"
+#include "models/learners/forest_search.hpp"
+#include "models/learners/matrix_view.hpp"
+#include "models/learners/regularised_regression.hpp"
 
 /// Ranking of the attributes of jobs by their relation to a target: PriRecT section III-B and Fig. 2, JRS
 /// section III-B.

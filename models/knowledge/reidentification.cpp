@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "models/knowledge/standardiser.hpp"
+#include "models/learners/standardiser.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::inline models {

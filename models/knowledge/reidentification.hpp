@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "models/knowledge/matrix_view.hpp"
+#include "models/learners/matrix_view.hpp"
 
 /// A reidentification attack: how well features predict the labels that they should hide.
 ///

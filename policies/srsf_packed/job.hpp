@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "policies/pod_policy.hpp"
+#include "policies/pods/pod_policy.hpp"
 #include "sim/policy.hpp"
 
 /// A job as srsf-packed sees it (srsf_packed.cpp): waiting, and running.

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "policies/pod_ledger.hpp"
+#include "policies/pods/pod_ledger.hpp"
 #include "policies/srsf_packed/jobs.hpp"
 
 /// The running jobs: where they are, how far they are, how fast they are by the belief, and when they end.

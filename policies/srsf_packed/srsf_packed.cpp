@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
-#include "policies/recommender_parameters.hpp"
+#include "policies/groups/recommender_parameters.hpp"
 #include "policies/srsf_packed/moves.hpp"
 #include "policies/srsf_packed/placement.hpp"
 #include "policies/srsf_packed/preemption.hpp"

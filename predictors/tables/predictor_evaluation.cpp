@@ -8,7 +8,7 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "models/knowledge/cross_validation.hpp"
+#include "models/learners/cross_validation.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"

@@ -10,9 +10,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include "policies/external_process.hpp"
-#include "policies/external_wakes.hpp"
-#include "policies/least_certain_pairs.hpp"
+#include "policies/external/external_process.hpp"
+#include "policies/external/external_wakes.hpp"
+#include "policies/groups/least_certain_pairs.hpp"
 #include "policies/users_policy_parameters.hpp"
 #include "python/bindings/policy_belief.hpp"
 #include "python/bindings/policy_view.hpp"

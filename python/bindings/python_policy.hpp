@@ -5,7 +5,7 @@
 #include "policies/catalog.hpp"
 #include "python/bindings/policy_host.hpp"
 
-/// A policy whose decisions a Python object makes: as `external` (policies/external.cpp), but in the same process and
+/// A policy whose decisions a Python object makes: as `external` (policies/external/external.cpp), but in the same process and
 /// without a protocol.
 ///
 /// Each run has its own object, on its own thread, and holds the GIL for each call. So a replay has the same bytes at

@@ -64,7 +64,7 @@ struct WorldConfig {
   WorldModel model = WorldKind::kMeasured;
   ModelName fallback{"contention"};  ///< of kMeasured, for co-runs without a measurement
   std::optional<std::string> path;   ///< *.corun.csv or a pair table; null: the papers' tables
-  double effort = 1;                 ///< of the fit of the model (models/interference/effort.hpp)
+  double effort = 1;  ///< of the fit of the model (models/interference/fits/effort.hpp)
   bool noise = true;
 };
 
@@ -74,7 +74,7 @@ struct BeliefConfig {
                                 ///< knowledge base, *.corun.csv or a pair table
   double known = 1;             ///< share of the measured pairs known beforehand
   std::uint64_t seed = 1;  ///< of the random draws of a model's fit, the same in all replications
-  double effort = 1;       ///< of the fit (models/interference/effort.hpp)
+  double effort = 1;       ///< of the fit (models/interference/fits/effort.hpp)
   std::optional<std::string> overrides;  ///< CSV of clusters and uncertainties by job
 };
 

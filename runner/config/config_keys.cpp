@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/interference/effort.hpp"
+#include "models/interference/fits/effort.hpp"
 #include "runner/config/policy_reader.hpp"
 #include "sim/base/text.hpp"
 

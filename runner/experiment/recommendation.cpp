@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "models/knowledge/cluster_mean_belief.hpp"
-#include "policies/recommender.hpp"
+#include "policies/groups/recommender.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/knowledge/knowledge_base.hpp"
-#include "policies/group_policy.hpp"
+#include "policies/groups/group_policy.hpp"
 #include "runner/experiment/experiment.hpp"
 
 /// Recommends the groups of a queue that should share a GPU: the plan of a JRS policy for an idle

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
+#include "policies/groups/pairing.hpp"
+#include "policies/groups/recommender.hpp"
 #include "policies/kube_default.hpp"
-#include "policies/pairing.hpp"
-#include "policies/recommender.hpp"
 #include "runner/config/config_keys.hpp"
 #include "runner/config/config_writer.hpp"
 #include "traces/trace_statistics.hpp"

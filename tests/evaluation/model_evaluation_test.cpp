@@ -21,7 +21,7 @@
 #include "evaluation/model_evaluation_output.hpp"
 #include "models/formulas/overlap.hpp"
 #include "models/interference/measured_speeds.hpp"
-#include "policies/matching.hpp"
+#include "policies/groups/matching.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"

@@ -14,6 +14,7 @@
 
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/public_formats/gavel_trace.hpp"
@@ -25,7 +26,6 @@
 #include "traces/public_formats/pai_simulator.hpp"
 #include "traces/public_formats/philly.hpp"
 #include "traces/public_formats/standard_workload.hpp"
-#include "traces/solo_workload.hpp"
 #include "traces/tables/append_pair_table.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
 #include "traces/tables/group_table.hpp"

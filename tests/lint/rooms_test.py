@@ -45,8 +45,8 @@ LIBRARIES = {
              r"(cuda|cub|thrust|cooperative_groups)/.*|cooperative_groups\.h|device_launch_parameters\.h|"
              r"(driver|vector)_(types|functions)\.h|math_constants\.h|nvml\.h|nvrtc\.h|nvToolsExt\.h|nvtx3/.*)",
              r"(models|live)/"),
-    "LEMON": (r"lemon/.*", r"policies/matching[^/]*\.cpp$"),
-    "XGBoost": (r"xgboost/.*", r"models/knowledge/(boosting|forest|xgboost_library)\.cpp$"),
+    "LEMON": (r"lemon/.*", r"policies/groups/matching[^/]*\.cpp$"),
+    "XGBoost": (r"xgboost/.*", r"models/learners/(boosting|forest|xgboost_library)\.cpp$"),
     "ONNX": (r"(onnx|google/protobuf)/.*", r"predictors/onnx/[^/]*\.cpp$"),
     "pybind11": (r"(pybind11/.*|Python\.h)", r"python/bindings/"),
 }

@@ -7,8 +7,8 @@
 #include <Eigen/Dense>
 
 #include "models/interference/factors/refuse.hpp"
-#include "models/interference/moments.hpp"
-#include "models/interference/observations.hpp"
+#include "models/interference/fits/moments.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun::inline models::factors {

@@ -10,12 +10,12 @@
 
 #include <Eigen/Dense>
 
-#include "models/interference/effort.hpp"
 #include "models/interference/factors/basis.hpp"
 #include "models/interference/factors/refuse.hpp"
-#include "models/interference/gibbs_chain.hpp"
-#include "models/interference/moments.hpp"
-#include "models/interference/observations.hpp"
+#include "models/interference/fits/effort.hpp"
+#include "models/interference/fits/gibbs_chain.hpp"
+#include "models/interference/fits/moments.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "sim/base/parallel_for.hpp"
 
 namespace corun::inline models::factors {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/interference/refuse.hpp"
+#include "models/interference/fits/refuse.hpp"
 
 namespace corun::inline models::factors {
 

@@ -9,7 +9,7 @@
 
 #include "models/interference/factors/basis.hpp"
 #include "models/interference/factors/refuse.hpp"
-#include "models/interference/observations.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/model_state.hpp"
 
 namespace corun::inline models::factors {

@@ -8,7 +8,7 @@
 
 #include <Eigen/Dense>
 
-#include "models/interference/effort.hpp"
+#include "models/interference/fits/effort.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/interference/fits/moments.hpp"
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/gp/refuse.hpp"
-#include "models/interference/moments.hpp"
-#include "models/interference/observations.hpp"
 
 namespace corun::inline models::gp {
 

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/gp/covariance.hpp"
 #include "models/interference/gp/refuse.hpp"
-#include "models/interference/observations.hpp"
 #include "models/model_state.hpp"
 
 namespace corun::inline models::gp {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "models/interference/fits/observations.hpp"
 #include "models/interference/gp/refuse.hpp"
-#include "models/interference/observations.hpp"
 #include "sim/base/math.hpp"
 #include "sim/rng.hpp"
 

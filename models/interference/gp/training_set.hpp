@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/interference/fits/moments.hpp"
 #include "models/interference/gp/features.hpp"
-#include "models/interference/moments.hpp"
 #include "sim/measurement.hpp"
 #include "sim/speed_table.hpp"
 

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/knowledge/boosting.hpp"
+#include "models/learners/boosting.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"
 

@@ -11,9 +11,9 @@
 
 #include "models/formulas/co_runner_rule.hpp"
 #include "models/formulas/overlap.hpp"
-#include "models/interference/campaigns.hpp"
 #include "models/interference/catalog.hpp"
-#include "models/interference/effort.hpp"
+#include "models/interference/fits/effort.hpp"
+#include "models/interference/groups/campaigns.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "models/interference/residual_spread.hpp"
+#include "models/interference/fits/residual_spread.hpp"
 
 namespace corun::lookup_test {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/knowledge/matrix_view.hpp"
+#include "models/learners/matrix_view.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"
 

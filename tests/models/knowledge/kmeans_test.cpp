@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "models/knowledge/clusters.hpp"
-#include "models/knowledge/standardiser.hpp"
+#include "models/learners/standardiser.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "traces/csv_reader.hpp"

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policies/external_process.hpp"
+#include "policies/external/external_process.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/eventually.hpp"
 #include "tests/helpers/program.hpp"

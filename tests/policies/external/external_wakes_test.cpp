@@ -1,11 +1,11 @@
-#include "policies/external_wakes.hpp"
+#include "policies/external/external_wakes.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-#include "policies/external_process.hpp"
+#include "policies/external/external_process.hpp"
 
 namespace corun::test::external_wakes_test {
 namespace {

@@ -1,0 +1,115 @@
+#include "policies/queues/queue_policy.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace corun::inline policies {
+
+std::span<const ParameterSpec> queue_parameters() {
+  static const std::array<ParameterSpec, 2> specs{{
+      {"blocking",
+       "strict: the first job without room holds up all behind it; backfill: others may pass it",
+       ParameterKind::kChoice,
+       std::string("strict"),
+       0,
+       0,
+       {"strict", "backfill"}},
+      {"placement",
+       "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: one node "
+       "where "
+       "it fits, else the lowest-numbered free GPUs; fastest: the same on the GPU type with room "
+       "on "
+       "which the job is fastest",
+       ParameterKind::kChoice,
+       std::string("consolidated"),
+       0,
+       0,
+       {"consolidated", "anywhere", "fastest"}},
+  }};
+  return specs;
+}
+
+QueueOptions queue_options(const Parameters& parameters) {
+  const std::string& placement = parameters.choice("placement");
+  return {parameters.choice("blocking") == "strict" ? Blocking::kStrict : Blocking::kBackfill,
+          placement == "consolidated" ? Placing::kConsolidated
+          : placement == "fastest"    ? Placing::kFastest
+                                      : Placing::kAnywhere};
+}
+
+PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
+  others.shares = false;
+  others.reads_speeds_on_types = queue_options(parameters).placing == Placing::kFastest;
+  others.consolidates = queue_options(parameters).placing == Placing::kConsolidated;
+  return others;
+}
+
+void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
+  const auto refused = [&](const Part& part) {
+    return part.refused == part.queue.begin()->job && part.departures == view.departures() &&
+           part.changes == changes_;
+  };
+  for (;;) {
+    Part* first = nullptr;
+    for (Part& part : parts_) {
+      if (part.queue.empty()) continue;
+      if (options_.blocking == Blocking::kBackfill && refused(part)) continue;
+      if (first == nullptr || *part.queue.begin() < *first->queue.begin()) first = &part;
+    }
+    if (first == nullptr || refused(*first)) return;
+    Part& part = *first;
+    const QueueEntry entry = *part.queue.begin();
+    const GpuAsk ask = part.ask;
+    const FreeGpus& free = view.state().empty();
+    std::vector<GpuId> gpus =
+        ask.types == 0 ? place(view, free, entry, ask.gang)
+                       : place(view, of_types(view.state(), free, ask.types), entry, ask.gang);
+    if (!gpus.empty()) {
+      starting(view, entry, gpus);
+      out.push_back(StartGroup{{entry.job}, std::move(gpus)});
+    } else if (!make_room(view, entry, ask, out)) {
+      part.refused = entry.job;
+      part.departures = view.departures();
+      part.changes = changes_;
+      continue;
+    }
+    part.queue.erase(part.queue.begin());
+    return;  // called again with an up-to-date view
+  }
+}
+
+void QueuePolicy::arrived(const JobView& job, Time now) {
+  QueueEntry entry{rank(job), job.submit, next_position_++, job.id};
+  enter(job, now, entry);
+  part_of(ask_of(job)).queue.insert(entry);
+}
+
+void QueuePolicy::move(const QueueEntry& from, const QueueEntry& to, const GpuAsk& ask) {
+  std::set<QueueEntry>& queue = part_of(ask).queue;
+  queue.erase(from);
+  queue.insert(to);
+}
+
+QueuePolicy::Part& QueuePolicy::part_of(const GpuAsk& ask) {
+  auto at = std::ranges::lower_bound(parts_, ask, {}, &Part::ask);
+  if (at == parts_.end() || at->ask != ask) {
+    at = parts_.emplace(at);
+    at->ask = ask;
+  }
+  return *at;
+}
+
+std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& free,
+                                      const QueueEntry& entry, int gang) const {
+  switch (options_.placing) {
+    case Placing::kConsolidated:
+      return consolidated(view.state(), free, gang);
+    case Placing::kFastest:
+      return fastest(view.state(), free, view.job(entry.job));
+    case Placing::kAnywhere:
+      break;
+  }
+  return anywhere(view.state(), free, gang);
+}
+
+}  // namespace corun::inline policies

@@ -1,0 +1,224 @@
+#include "traces/generated/synthetic_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "sim/base/math.hpp"
+#include "sim/base/summary.hpp"
+#include "sim/error.hpp"
+#include "sim/rng.hpp"
+#include "traces/csv_reader.hpp"
+#include "traces/trace_statistics.hpp"
+
+namespace corun::inline traces {
+namespace {
+
+constexpr double kDay = 86400;
+constexpr double kPeak = 15.0 / 24;
+
+struct GangShare {
+  int gpus;
+  double share;
+};
+constexpr std::array<GangShare, 5> kGangs{{{1, 0.7}, {2, 0.1}, {4, 0.08}, {8, 0.1}, {16, 0.02}}};
+constexpr double kMedian = 600;
+constexpr double kSigma = 2;
+constexpr double kLongest = 30 * kDay;
+
+/// Steps of the quantile functions: exact ones would store all run times of a long trace twice.
+constexpr std::size_t kQuantiles = 1001;
+
+/// Run times by gang size, as logarithms of quantiles.
+class RunTimes {
+ public:
+  explicit RunTimes(const Trace& like) {
+    std::map<int, std::vector<double>> by_gang;
+    for (const JobSpec& job : like.workload.jobs) {
+      by_gang[job.gpus].push_back(math::log(to_seconds(job.work)));
+    }
+    for (auto& [gpus, logs] : by_gang) {
+      std::ranges::sort(logs);
+      std::vector<double>& kept = quantiles_[gpus];
+      if (logs.size() <= kQuantiles) {
+        kept = std::move(logs);
+        continue;
+      }
+      for (std::size_t i = 0; i < kQuantiles; ++i) {
+        kept.push_back(quantile(logs, static_cast<double>(i) / (kQuantiles - 1)));
+      }
+    }
+  }
+
+  double draw(int gpus, double uniform) const {
+    return math::exp(quantile(quantiles_.at(gpus), uniform));
+  }
+
+  /// Integral of the quantile function, by the midpoint rule.
+  double mean(int gpus) const {
+    constexpr int kSteps = 2000;
+    double sum = 0;
+    for (int i = 0; i < kSteps; ++i) sum += draw(gpus, (i + 0.5) / kSteps);
+    return sum / kSteps;
+  }
+
+ private:
+  std::map<int, std::vector<double>> quantiles_;
+};
+
+double to_milliseconds(double seconds) { return std::round(seconds * 1e3) * 1e-3; }
+
+/// The gaps between arrivals.
+class Arrivals {
+ public:
+  Arrivals(const SyntheticOptions& options, double rate)
+      : options_(options), rate_(rate), rng_(options.seed, Stream::kArrivals) {}
+
+  double next() {
+    switch (options_.pattern) {
+      case ArrivalPattern::kPoisson:
+        now_ += rng_.exponential(1 / rate_);
+        break;
+      case ArrivalPattern::kBursty: {
+        const double squared = options_.variation * options_.variation;
+        now_ += rng_.gamma(1 / squared) * squared / rate_;
+        break;
+      }
+      case ArrivalPattern::kDiurnal:
+        do {
+          now_ += rng_.exponential(1 / (rate_ * (1 + options_.amplitude)));
+        } while (now_ <= kMaxTimeSeconds &&
+                 rng_.uniform() * (1 + options_.amplitude) >= relative_rate(now_));
+        break;
+    }
+    return now_;
+  }
+
+ private:
+  double relative_rate(double t) const {
+    return 1 + options_.amplitude * std::cos(2 * std::numbers::pi * (t / kDay - kPeak));
+  }
+
+  const SyntheticOptions& options_;
+  double rate_;
+  Rng rng_;
+  double now_ = 0;
+};
+
+/// A job without submit time; without a trace to copy it has only gang and run time.
+JobSpec draw_default(const SyntheticOptions& options, std::uint64_t job) {
+  Rng choice(options.seed, Stream::kJobChoice, job);
+  Rng length(options.seed, Stream::kSoloTimes, job);
+  JobSpec spec;
+  double left = choice.uniform();
+  spec.gpus = kGangs.back().gpus;
+  for (const GangShare& gang : kGangs) {
+    if (left < gang.share) {
+      spec.gpus = gang.gpus;
+      break;
+    }
+    left -= gang.share;
+  }
+  spec.work = from_seconds(
+      to_milliseconds(std::clamp(kMedian * math::exp(kSigma * length.normal()), 1.0, kLongest)));
+  return spec;
+}
+
+/// Mean of a lognormal that is cut at kLongest and at 1 s, numerically.
+double default_mean_work() {
+  constexpr int kSteps = 20000;
+  constexpr double kWidth = 8;  // standard deviations to each side
+  double sum = 0;
+  double weight = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    const double z = kWidth * (2 * (i + 0.5) / kSteps - 1);
+    const double density = math::exp(-z * z / 2);
+    sum += density * std::clamp(kMedian * math::exp(kSigma * z), 1.0, kLongest);
+    weight += density;
+  }
+  return sum / weight;
+}
+
+}  // namespace
+
+double expected_gpu_seconds(const SyntheticOptions& options) {
+  if (options.like == nullptr) {
+    double gpus = 0;
+    for (const GangShare& gang : kGangs) gpus += gang.gpus * gang.share;
+    return gpus * default_mean_work();
+  }
+  const RunTimes times(*options.like);
+  std::map<int, double> asked;  // GPUs of all jobs of a gang size
+  for (const JobSpec& job : options.like->workload.jobs) {
+    asked[job.gpus] += job.gpus * (job.gpu_milli * 1e-3);
+  }
+  double sum = 0;
+  for (const auto& [gpus, all] : asked) sum += all * times.mean(gpus);
+  return sum / static_cast<double>(options.like->workload.jobs.size());
+}
+
+Trace synthetic_trace(const SyntheticOptions& options) {
+  const double rate =
+      options.rate.value_or(options.load * options.gpus / expected_gpu_seconds(options));
+  Trace trace;
+  trace.source = "synthetic";
+  std::optional<RunTimes> times;
+  if (options.like != nullptr) {
+    times.emplace(*options.like);
+    trace.source += ", like " + options.like->source;
+    trace.virtual_clusters = options.like->virtual_clusters;
+    trace.gpu_models = options.like->gpu_models;
+    trace.reference_type = options.like->reference_type;
+    trace.ran_on_named_model = options.like->ran_on_named_model;
+    for (const MeasuredOnType& type : options.like->on_types) {
+      trace.on_types.push_back({type.gpu_type, {}, {}});
+    }
+  }
+  Arrivals arrivals(options, rate);
+  for (std::uint32_t i = 0; i < options.jobs; ++i) {
+    const double submit_s = arrivals.next();
+    if (submit_s > kMaxTimeSeconds) {
+      throw InputError("", "job " + std::to_string(i) +
+                               " would arrive after 4e9 s, expected all before; ask for fewer jobs "
+                               "or more of them per hour");
+    }
+    JobSpec spec;
+    WorkloadKey key = kUnknownWorkload;
+    int cluster = kUnknownCluster;
+    double uncertainty = kUnknownUncertainty;
+    std::size_t model = 0;
+    if (times) {
+      Rng choice(options.seed, Stream::kJobChoice, i);
+      Rng length(options.seed, Stream::kSoloTimes, i);
+      const auto& pool = options.like->workload.jobs;
+      model = choice.below(static_cast<std::uint32_t>(pool.size()));
+      spec = pool[model];
+      spec.steps = 0;  // they belong to the run time of the copied job
+      spec.epoch.reset();
+      spec.work = std::max(Duration{1'000'000},
+                           from_seconds(to_milliseconds(times->draw(spec.gpus, length.uniform()))));
+      key = options.like->keys[model];
+      cluster = options.like->clusters[model];
+      uncertainty = options.like->uncertainties[model];
+    } else {
+      spec = draw_default(options, i);
+    }
+    spec.submit = from_seconds(to_milliseconds(submit_s));
+    add_job(trace, spec, std::to_string(i + 1), key, cluster, uncertainty);
+    for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
+      const MeasuredOnType& measured = options.like->on_types[t];
+      const double longer =
+          to_seconds(spec.work) / to_seconds(options.like->workload.jobs[model].work);
+      trace.on_types[t].solo_s.back() = scaled_solo_s(measured.solo_s[model], longer);
+      trace.on_types[t].memory_mib.back() = measured.memory_mib[model];
+    }
+  }
+  order_arrivals(trace);
+  return trace;
+}
+
+}  // namespace corun::inline traces

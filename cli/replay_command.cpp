@@ -13,7 +13,6 @@
 #include "results/results_identity.hpp"
 #include "results/results_writer.hpp"
 #include "results/run_info.hpp"
-#include "runner/builders/model_files.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment_header.hpp"
 #include "runner/replay/interval_coverage_output.hpp"
@@ -44,8 +43,8 @@ void note(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
 
 void print_notes(const Experiment& experiment, bool quiet) {
   if (quiet) return;
-  for (const std::string& warning : experiment.warnings()) {
-    note("note: {}\n", warning);
+  for (const auto* sentences : {&experiment.resolutions(), &experiment.warnings()}) {
+    for (const std::string& sentence : *sentences) note("note: {}\n", sentence);
   }
   if (!experiment.overload().empty()) note("warning: {}\n", experiment.overload());
 }
@@ -300,22 +299,16 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
     files.containers = find_input_file(*given("containers"), common, "--containers");
   const AskedView asked{given("baseline"), given("metrics")};
   const std::shared_ptr<Device> device = choose_device(common.device);
-  Config config = load_config(common, path);
-  const std::string told = path ? "" : give_needs(config);
+  const Config config = load_config(common, path);
+  const std::shared_ptr<InputCache> cache = std::make_shared<InputCache>(common.threads);
   if (common.dump_config) {
-    std::cout << dump_yaml(
-        with_models_of_files(config, common.data, std::make_shared<InputCache>()));
+    std::cout << dump_yaml(Experiment(config, common.data, {}, device, cache).config());
     return kDone;
   }
-  const auto tell = [&] {
-    if (!told.empty() && !common.quiet) note("note: {}\n", told);
-  };
   if (const auto worlds = given("worlds")) {
-    tell();
     return compare_worlds(config, common, world_names(*worlds, common, files), asked);
   }
-  const Experiment experiment(config, common.data, {}, device,
-                              std::make_shared<InputCache>(common.threads));
+  const Experiment experiment(config, common.data, {}, device, cache);
   const ReplayView view = replay_view(experiment, asked.baseline, asked.metrics);
   const bool coverage = values["coverage"].as<bool>();
   if (coverage) {
@@ -325,7 +318,6 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
     check_coverage(static_cast<std::size_t>(config.replications));
   }
   check_replay_files(experiment, given("CONFIG"), files);
-  tell();
   return replay_one(experiment, *device, common, files, view, coverage, started);
 }
 

@@ -10,8 +10,8 @@
 #include "models/scoring/device.hpp"
 #include "policies/catalog.hpp"
 #include "results/export/slurm_script.hpp"
-#include "runner/builders/model_files.hpp"
 #include "runner/config/config_yaml.hpp"
+#include "runner/experiment/experiment.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "runner/sweep/sweep.hpp"
 #include "runner/sweep/sweep_answers.hpp"
@@ -179,8 +179,7 @@ void dump_config(const SweepRequest& request, const SweepPlan& plan) {
   }
   const auto point = static_cast<std::size_t>(
       whole_option(request.values, "point", 0, static_cast<std::int64_t>(plan.points()) - 1));
-  std::cout << dump_yaml(with_models_of_files(plan.config_of(point), request.common.data,
-                                              std::make_shared<InputCache>()));
+  std::cout << dump_yaml(Experiment(plan.config_of(point), request.common.data).config());
 }
 
 /// Runs the sweep with a progress bar.

@@ -55,7 +55,7 @@ struct Answer {
   bool interrupted = false;
 };
 
-Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog, Answer& answer) {
+Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog) {
   std::vector<KeyOverride> overrides = asked.overrides;
   std::optional<std::string> path = asked.path;
   if (path && is_job_trace(*path)) {
@@ -70,9 +70,7 @@ Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog, Answe
     return read_config(*path, texts, catalog);
   }
   if (asked.text) return parse_config(*asked.text, "config", texts, catalog);
-  Config config = default_config_with(texts, catalog);
-  if (const std::string told = give_needs(config); !told.empty()) answer.notes.push_back(told);
-  return config;
+  return default_config_with(texts, catalog);
 }
 
 /// As replay_command.cpp does it.
@@ -81,9 +79,10 @@ Answer run(const Asked& asked, std::span<const PolicyEntry> catalog,
   const auto started = std::chrono::steady_clock::now();
   Answer answer;
   const std::shared_ptr<Device> device = choose_device(asked.device);
-  const Config config = config_of(asked, catalog, answer);
+  const Config config = config_of(asked, catalog);
   const Experiment experiment(config, asked.data, {}, device,
                               std::make_shared<InputCache>(asked.threads));
+  answer.notes = experiment.resolutions();
   for (const std::string& warning : experiment.warnings()) answer.notes.push_back(warning);
   if (!experiment.overload().empty()) answer.notes.push_back(experiment.overload());
   ReplayFiles files;

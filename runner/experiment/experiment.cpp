@@ -27,8 +27,14 @@ ScoringOptions scoring_on(std::shared_ptr<Device> device) {
 
 Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue,
                        std::shared_ptr<Device> device, const std::shared_ptr<InputCache>& shared)
-    : config_(std::make_shared<const Config>(
-          with_models_of_files(with_standard_gpu_type(std::move(config)), data_directory, shared))),
+    : Experiment(resolve(std::move(config), data_directory, shared), data_directory,
+                 std::move(queue), std::move(device), shared) {}
+
+Experiment::Experiment(ResolvedConfig resolved, std::string data_directory,
+                       std::optional<Trace> queue, std::shared_ptr<Device> device,
+                       const std::shared_ptr<InputCache>& shared)
+    : resolutions_(std::move(resolved.notes)),
+      config_(std::make_shared<Config>(std::move(resolved.config))),
       files_(config_->directory, std::move(data_directory), shared),
       cluster_(build_cluster(*config_, files_)),
       source_(config_, cluster_, std::move(queue), files_),
@@ -42,6 +48,9 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
        {cluster_.warnings, source_.warnings(), worlds_.tables().notes(), worlds_.warnings(),
         beliefs_.warnings()}) {
     warnings_.insert(warnings_.end(), some.begin(), some.end());
+  }
+  if (!cluster_.virtual_clusters.empty() && !config_->cluster.machines) {
+    config_->cluster.nodes = static_cast<std::int64_t>(cluster_.spec.nodes.size());
   }
   check(*make_trace(0));
 }
@@ -94,10 +103,12 @@ void Experiment::check(const Trace& trace) {
     throw InputError(policies_[first.policy].place, first.what + "; leave it out or " + first.cure);
   }
   for (const UnplaceablePods& one : pods) {
-    warnings_.push_back(one.what + ": left out of the default comparison");
+    resolutions_.push_back(one.what + ": left out of the default comparison");
   }
   for (; !pods.empty(); pods.pop_back()) {
-    policies_.erase(policies_.begin() + static_cast<std::ptrdiff_t>(pods.back().policy));
+    const auto at = static_cast<std::ptrdiff_t>(pods.back().policy);
+    policies_.erase(policies_.begin() + at);
+    config_->policies.erase(config_->policies.begin() + at);
   }
   for (std::string& sentence : unused_settings({*config_, cluster_, beliefs_, policies_, trace})) {
     warnings_.push_back(std::move(sentence));

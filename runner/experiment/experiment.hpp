@@ -16,6 +16,7 @@
 #include "runner/config/config.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "runner/experiment/policy_runner.hpp"
+#include "runner/experiment/resolved_config.hpp"
 #include "runner/inputs/input_cache.hpp"
 #include "sim/cluster_view.hpp"
 
@@ -36,7 +37,11 @@ class Experiment {
   Experiment(const Experiment&) = delete;  // the parts refer to one another
   Experiment& operator=(const Experiment&) = delete;
 
+  /// The resolved configuration (resolve()): of the default comparison it has policies() only, and with virtual clusters
+  /// the number of their nodes. Written and read again it is the same experiment.
   const Config& config() const { return *config_; }
+  /// Sentences on values that nobody gave; not part of the results, for who gives the values gets none.
+  const std::vector<std::string>& resolutions() const { return resolutions_; }
   /// The configured policies; of the default comparison only those that can place every job.
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_.spec; }
@@ -90,12 +95,15 @@ class Experiment {
   std::vector<JobView> views_of(const Trace& trace, std::size_t number) const;
 
  private:
+  Experiment(ResolvedConfig resolved, std::string data_directory, std::optional<Trace> queue,
+             std::shared_ptr<Device> device, const std::shared_ptr<InputCache>& shared);
   void check(const Trace& trace);
   void check_model_files(const Trace& trace);
   SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
 
   // Each part is constructed from parts above it.
-  std::shared_ptr<const Config> config_;  ///< with_standard_gpu_type(), with_models_of_files()
+  std::vector<std::string> resolutions_;
+  std::shared_ptr<Config> config_;  ///< complete once the constructor has ended
   InputFiles files_;
   Cluster cluster_;
   WorkloadSource source_;

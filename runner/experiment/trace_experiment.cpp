@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "policies/catalog.hpp"
 #include "runner/config/config_writer.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "support/output_file.hpp"
@@ -37,35 +36,6 @@ InputError with_flag(const InputError& error, const std::vector<KeyOverride>& ov
     }
   }
   return error;
-}
-
-std::string give_needs(Config& config) {
-  const auto names_with = [&](bool PolicyTraits::*need) {
-    std::string names;
-    for (const PolicyConfig& policy : config.policies) {
-      const PolicyEntry* entry = policy.entry != nullptr ? policy.entry : find_policy(policy.name);
-      if (!(entry->traits.*need)) continue;
-      names += (names.empty() ? "" : ", ") + policy.name;
-    }
-    return names;
-  };
-  std::string told;
-  if (const std::string names = names_with(&PolicyTraits::needs_estimates);
-      !names.empty() && !config.places.contains("estimates.duration")) {
-    config.estimates.duration = EstimateKind::kExact;
-    told = fmt::format(
-        "exact run times are told to {} (estimates.duration: exact); real estimates have errors: "
-        "--set estimates.duration=lognormal",
-        names);
-  }
-  if (const std::string names = names_with(&PolicyTraits::measures_profiles);
-      !names.empty() && !config.places.contains("profiling.mode")) {
-    config.profiling.mode = ProfilingMode::kMinute;
-    told +=
-        fmt::format("{}each job runs alone for a minute first under {} (profiling.mode: minute)",
-                    told.empty() ? "" : "; ", names);
-  }
-  return told;
 }
 
 }  // namespace corun::inline runner

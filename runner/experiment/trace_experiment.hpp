@@ -25,8 +25,4 @@ std::vector<KeyOverride> trace_overrides(const std::string& path, bool with_colu
 /// An error with the flag that the user gave in the place of an override that the user did not write.
 InputError with_flag(const InputError& error, const std::vector<KeyOverride>& overrides);
 
-/// Sets estimates.duration to exact if a policy needs estimates, and profiling.mode to minute if one measures
-/// profiles, where the key was not given. Returns a note on that, or an empty text.
-std::string give_needs(Config& config);
-
 }  // namespace corun::inline runner

@@ -559,8 +559,7 @@ std::vector<std::string> unused_settings(const SettingsInUse& use) {
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const std::string key(keys[k].path);
     const auto rule = std::ranges::find(rules::kKeyRules, key, &rules::KeyRule::key);
-    if (rule == rules::kKeyRules.end() || !use.config.places.contains(key) ||
-        yaml_text(keys[k].value) == yaml_text(usual[k].value)) {
+    if (rule == rules::kKeyRules.end() || yaml_text(keys[k].value) == yaml_text(usual[k].value)) {
       continue;
     }
     if (const rules::Reason reason = rule->without_effect(use); !reason.empty()) {

@@ -242,6 +242,7 @@ class Sweep {
   void record(std::size_t point, const Experiment& experiment) {
     const std::lock_guard lock(record_mutex_);
     ++outcome_.points;
+    for (const std::string& sentence : experiment.resolutions()) notes_[sentence].insert(point);
     for (const std::string& warning : experiment.warnings()) notes_[warning].insert(point);
     if (!experiment.overload().empty()) {
       notes_

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runner/config/config.hpp"
+#include "runner/inputs/input_cache.hpp"
+
+/// The values of keys that depend on other keys or on files.
+namespace corun::inline runner {
+
+struct ResolvedConfig {
+  Config config;
+  std::vector<std::string> notes;  ///< on values that nobody gave; not part of the results
+};
+
+/// Fills in what policies need (estimates.duration, profiling.mode), the models of model files, and the catalogue's name
+/// of a GPU type; a key that was given keeps its value. A resolved configuration that is written and read again is the
+/// same experiment. InputError as with_models_of_files(). `cache` must not be null.
+ResolvedConfig resolve(Config config, const std::string& data_directory,
+                       const std::shared_ptr<InputCache>& cache);
+
+}  // namespace corun::inline runner

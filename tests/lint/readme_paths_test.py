@@ -16,6 +16,7 @@ if ROOT.is_file():
     ROOT = ROOT.parents[2]
 SPAN = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?)`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake")  # such a path is one of the repository, whatever its folder
 BENCHMARKS = ("knowledge/observe",)  # names in tables of timings, not files
 BASES = [ROOT, ROOT / "experiments", ROOT / "models"]
 
@@ -32,7 +33,9 @@ def missing(page):
             homes = [base for base in bases if (base / first).is_dir()]
             if path.startswith(BENCHMARKS) or first in ("build", ".."):  # a build's output, or outside
                 continue
-            if homes and not any(is_there(base, path) for base in homes):
+            if not homes and not path.endswith(CODE):
+                continue
+            if not any(is_there(base, path) for base in homes):
                 yield number, path
         for path in LINK.findall(line):
             if not (page.parent / path).exists():

@@ -208,8 +208,10 @@ TEST(AllPredictors, TooFewJobsAreRefused) {
 }
 
 // Every value of a saved state, replaced by others in turn: the state is refused, or predicts without harm.
-TEST(AllPredictors, DamagedStatesDoNoHarm) {
+/// Loads states with one value damaged, one in `stride` of them, and returns how many were refused.
+std::size_t load_damaged_states(std::size_t stride) {
   std::size_t refused = 0;
+  std::size_t number = 0;
   for (const Target target : kAll) {
     // Few jobs, for a model is loaded thousands of times.
     std::vector<MeasuredJob> jobs = measured_jobs(target, kTwoGpus);
@@ -226,6 +228,7 @@ TEST(AllPredictors, DamagedStatesDoNoHarm) {
               nlohmann::json::binary({1, 2, 3}), nlohmann::json::binary({}),
               nlohmann::json::binary(std::vector<std::uint8_t>(64, 0xff)), nlohmann::json::object(),
               nlohmann::json::array()}) {
+          if (number++ % stride != 0) continue;
           damaged = bad;
           try {
             entry.load(target, state)->predict({&jobs[0].job, 1});
@@ -240,8 +243,12 @@ TEST(AllPredictors, DamagedStatesDoNoHarm) {
       EXPECT_EQ(state, good);
     }
   }
-  EXPECT_GT(refused, 300U);
+  return refused;
 }
+
+// Nine kinds of damage: a stride of four meets each key with two or three of them. All are loaded in the optimised build.
+TEST(AllPredictors, DamagedStatesDoNoHarm) { EXPECT_GT(load_damaged_states(4), 75U); }
+TEST(AllPredictors, AnyDamagedStateDoesNoHarm) { EXPECT_GT(load_damaged_states(1), 300U); }
 
 TEST(AllPredictors, BuiltInFormulasServeTheWholeZoo) {
   for (const ZooEntry& entry : zoo_catalog()) {

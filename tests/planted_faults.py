@@ -43,13 +43,13 @@ FAULTS = [
      "if (rest > reservations_.free_by_s(g)) return;", "policies_test engine_test"),
     ("processes/process_tree.cpp", "if (parent.threads == 1) {", "if (parent.threads == 2) {", "processes_test live_test"),
     ("support/statistics/mean_interval.cpp", "if (values.size() < kFewestReplications) return kNaN;",
-     "if (values.size() < kFewestReplications + 1) return kNaN;", "experiments_test"),
+     "if (values.size() < kFewestReplications + 1) return kNaN;", "support_test"),
     ("runner/config/config_checks.cpp", "if (config.measure.skip_first + config.measure.skip_last >= 1) {",
-     "if (config.measure.skip_first + config.measure.skip_last > 1) {", "config_test experiments_test"),
+     "if (config.measure.skip_first + config.measure.skip_last > 1) {", "config_test"),
     ("runner/sweep/sweep_answers.cpp", "judged(metric).smaller_is_better ? a < b : a > b",
      "judged(metric).smaller_is_better ? a > b : a > b", "sweep_test"),
     ("runner/inputs/virtual_clusters.cpp", "if (number[c.co_run] == kNoNumber)", "if (number[c.co_run] == 0)",
-     "experiments_test commands_test"),
+     "commands_test"),
 ]
 
 

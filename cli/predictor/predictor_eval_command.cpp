@@ -33,7 +33,8 @@ CommandLine predictor_eval_command_line() {
       "of the jobs that do not fit are caught, and how many false alarms there are. Folds are\n"
       "nested: intervals and limits come from folds within each fit, which has not seen the "
       "held-out\n"
-      "jobs. Shapes of trees and priors are fixed (--constants): docs/predictors.md says how they "
+      "jobs. Shapes of trees and priors are fixed (--constants): experiments/predictors/README.md "
+      "says how they "
       "were\n"
       "chosen.";
   command.examples =

@@ -25,7 +25,7 @@
 /// all of its units, however large the batch. Then excesses add up: X. w is the probability of the first reason.
 ///
 /// kSlicingRule was chosen on the two groups of JRS Tables V and VI. For kMpsRule excesses add up, and both reasons are
-/// equally likely. kKneeExponent is the exponent at which ParvaGPU's pairs are likeliest (interference/saturations.hpp).
+/// equally likely. kKneeExponent is the exponent at which ParvaGPU's pairs are likeliest (models/interference/groups/saturations.hpp).
 namespace corun::inline models {
 
 struct CoRunnerRule {
@@ -43,7 +43,7 @@ inline constexpr double kKneeExponent = 6;
 inline constexpr CoRunnerRule kSlicingRule{};
 inline constexpr CoRunnerRule kMpsRule{1, 0.5};
 
-/// The ends of what a rule may be (the corners of the grid in interference/group_rules.cpp). For two jobs they agree.
+/// The ends of what a rule may be (the corners of the grid in models/interference/groups/group_rules.cpp). For two jobs they agree.
 inline constexpr CoRunnerRule kLeastExcessRule{2, 0};
 inline constexpr CoRunnerRule kMostExcessRule{1, 1};
 

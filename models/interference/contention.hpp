@@ -33,7 +33,7 @@
 ///
 /// u, m and t are the features gpu_util_pct, which some job of a fitted row must have, mem_alloc_pct and mem_time_pct. Without
 /// mem_alloc_pct, m is mem_used_mib over the most that a fitted job uses. A value that a job lacks is the
-/// mean over the members of the fitted rows. `corun model eval` prints the errors; docs/models.md explains
+/// mean over the members of the fitted rows. `corun model eval` prints the errors; experiments/interference/accuracy.md explains
 /// them.
 namespace corun::inline models {
 

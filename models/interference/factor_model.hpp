@@ -37,7 +37,7 @@
 /// point larger than that of eight chains), so there are several chains of the first kind
 /// (`chains_per_kind`).
 ///
-/// Errors: `corun model eval`, docs/models.md. The result has the same bytes at any number of threads. Cost:
+/// Errors: `corun model eval`, experiments/interference/accuracy.md. The result has the same bytes at any number of threads. Cost:
 /// rows x rank^2 x sweeps x chains; about a second for any number of rows up to 1000. The effort of a fit scales
 /// sweeps, burn-in and chains.
 namespace corun::inline models {

@@ -107,7 +107,7 @@ struct PredictionInterval {
 /// t * s * sqrt(1 + 1/n) with n - 1 degrees of freedom, where n is the effective number of co-runs (both jobs
 /// of a co-run count once). A job does not run faster with co-runners than alone, so ISD is limited to 0 or
 /// more and the PS of two jobs to at most 0.5, or to the extreme observed beyond. Both ends are NaN for fewer
-/// than kFewestForInterval co-runs. Measured coverage: docs/knowledge.md.
+/// than kFewestForInterval co-runs. Measured coverage: experiments/prirect/README.md.
 inline constexpr int kFewestForInterval = 3;
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level = 0.9);
 PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level = 0.9);

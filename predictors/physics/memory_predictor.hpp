@@ -27,7 +27,7 @@
 /// workspace; r is 0, and errors count as half as large again as those of training.
 ///
 /// On another GPU type than the fitted jobs ran on, c_0 changes by 2.4 KiB for each thread that can be resident more
-/// or less (solo/roofline.hpp: context_mib()).
+/// or less (models/solo/roofline.hpp: context_mib()).
 ///
 /// Errors are judged in units of V / memory: a job that is mostly context is known well. Jobs that ran out of memory
 /// although their prediction fits are learnt from, as if they had needed 1.05 times what there was.

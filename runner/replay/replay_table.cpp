@@ -405,7 +405,9 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
         all ? "; workload.order: shuffled or estimates.duration: lognormal would vary them" : "");
   }
   if (any_mean(shown, [](const Interval& i) { return i.approximate && !i.is_point(); })) {
-    fmt::print(out, "~ approximate interval: the values are few or skewed (experiments/intervals/README.md)\n");
+    fmt::print(
+        out,
+        "~ approximate interval: the values are few or skewed (experiments/intervals/README.md)\n");
   }
   if (shown.paper_column) {
     fmt::print(out,

@@ -70,8 +70,8 @@ std::string build_printed(const test::TemporaryDirectory& directory, const std::
   const auto built = test::run_corun(
       {"kb", "build", "--data", data_directory(), "--profiles", "alnair/alnair_dataset.csv",
        "--synthetic", "paper", "--centres", kSource + "/experiments/jrs/centres-labels.csv",
-       "--distance-centres", kSource + "/experiments/jrs/centres-distances.csv", "--coruns",
-       coruns, "--output", path});
+       "--distance-centres", kSource + "/experiments/jrs/centres-distances.csv", "--coruns", coruns,
+       "--output", path});
   EXPECT_EQ(built.code, 0) << built.err;
   EXPECT_NE(built.out.find("a fixed point"), std::string::npos) << built.out;
   return path;

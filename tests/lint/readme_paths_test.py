@@ -4,8 +4,8 @@
 usage: readme_paths_test.py [ROOT]
 
 It checks links to files and code spans that look like a path of the repository: two or more parts, the first
-of them a folder in the top folder, experiments/, models/ or the page's folder. A span may omit the extension
-(`config/config_keys`) or have a `*`. Exit code 1 with page, line and name of each missing file.
+of them a folder in the top folder, models/ or the page's folder. A span may omit the extension
+(`runner/config/config_keys`) or have a `*`. Exit code 1 with page, line and name of each missing file.
 """
 import pathlib
 import re
@@ -18,7 +18,7 @@ SPAN = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?)`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake")  # such a path is one of the repository, whatever its folder
 BENCHMARKS = ("knowledge/observe",)  # names in tables of timings, not files
-BASES = [ROOT, ROOT / "experiments", ROOT / "models"]
+BASES = [ROOT, ROOT / "models"]
 
 
 def is_there(base, path):

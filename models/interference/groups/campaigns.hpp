@@ -34,7 +34,7 @@
 /// is what widens its intervals; unknown GPU figures count as equal. A campaign's level is one draw: predicted from the
 /// others, most intervals of one campaign hold nearly all of its co-runs or few of them.
 ///
-/// Known error: docs/models.md, "Other machines". Cost: a fit per campaign and one to all rows.
+/// Known error: experiments/interference/accuracy.md, "Other machines". Cost: a fit per campaign and one to all rows.
 namespace corun::inline models {
 
 /// How the models of one kind are fitted and loaded; InterferenceModelEntry has the same.

@@ -36,11 +36,10 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name(); }
 Experiment experiment(const Case& c, std::vector<std::string> settings = {}) {
   settings.push_back("workload.path=peers/gavel/trace_" + c.trace + ".csv");
   settings.push_back("cluster.nodes=" + std::to_string(c.gpus));
-  return Experiment(
-      read_config(std::string(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo") +
-                      (c.packed ? "-packed" : "") + ".yaml",
-                  settings, policy_catalog()),
-      test::public_data(""));
+  return Experiment(read_config(std::string(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo") +
+                                    (c.packed ? "-packed" : "") + ".yaml",
+                                settings, policy_catalog()),
+                    test::public_data(""));
 }
 
 class GavelPeers : public testing::TestWithParam<Case> {};

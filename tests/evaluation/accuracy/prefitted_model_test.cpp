@@ -119,8 +119,7 @@ TEST(PrefittedModel, TheScriptMakesItsBytes) {
   const test::TemporaryDirectory folder;
   const std::string out = folder.path("again.model");
   const std::string command = "CORUN='" + std::string(CORUN_PROGRAM) + "' bash '" + kSource +
-                              "/experiments/interference/prefit.sh' '" + out +
-                              "' >/dev/null 2>&1";
+                              "/experiments/interference/prefit.sh' '" + out + "' >/dev/null 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(test::read_file(out), prefitted_bytes());
 }

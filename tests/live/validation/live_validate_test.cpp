@@ -450,7 +450,8 @@ TEST(ListExperiments, SaysWhichAreForLiveRun) {
     const std::string description = row["description"];
     if (description.starts_with("[corun live run] ")) live.insert(row["name"]);
   }
-  EXPECT_EQ(live, (std::set<std::string>{"experiments/live/pytorch/queue24.yaml", "experiments/live/queue24.yaml"}));
+  EXPECT_EQ(live, (std::set<std::string>{"experiments/live/pytorch/queue24.yaml",
+                                         "experiments/live/queue24.yaml"}));
 }
 
 TEST_F(LiveValidate, GpusOfSeveralTypes) {

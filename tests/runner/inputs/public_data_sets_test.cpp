@@ -42,7 +42,8 @@ TEST(PublicDataSets, WhatTheSourcesNameIsListed) {
   const std::regex named(R"(\b((alnair|gavel|lucid|openb|peers)/[\w/.]*\w\.(csv|json|trace))\b)");
   const std::set<std::string> known = listed();
   std::size_t found = 0;
-  for (const char* folder : {"experiments", "docs", "traces", "examples", "bench"}) {
+  for (const char* folder :
+       {"experiments", "docs", "traces", "examples", "bench", "cli", "runner", "evaluation"}) {
     for (const auto& entry :
          fs::recursive_directory_iterator(std::string(CORUN_SOURCE_DIR "/") + folder)) {
       const std::string ending = entry.path().extension().string();

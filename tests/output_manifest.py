@@ -27,7 +27,7 @@ WORDS = {"": ["replay", "sweep", "report", "timeline", "recommend", "predict"], 
          "trace": ["info", "convert", "cut", "generate"], "data": ["list", "derive"],
          "live": ["probe", "profile", "solo", "corun", "run", "validate", "workload"]}
 LISTS = "policies models traces knowledge experiments gpus keys zoo predictors figures".split()
-KINDS = "ensemble factors gp boosted-trees low-rank contention cluster-mean lookup".split()
+KINDS = "ensemble factors gp boosted-trees low-rank contention cluster-mean".split()
 
 
 def tables(path):
@@ -51,12 +51,12 @@ def tables(path):
 def plain(data, corun):
     """Bytes without what differs between checkouts."""
     text = data.replace(os.fsencode(str(corun)), b"corun").replace(b"experiments/studies/", b"experiments/")
-    text = re.sub(rb"[0-9a-f]{12}(-dirty)?\b", b"COMMIT", text)
+    text = re.sub(rb"\b[0-9a-f]{12}(-dirty)?\b", b"COMMIT", text)
     text = re.sub(rb"(wall|took|in) [0-9.]+ (s|ms|min)\b", b"TIME", text)
     return text
 
 
-def commands(folder, source):
+def commands(source):
     """(arguments, files that it writes), in groups whose commands follow each other."""
     yield [(["--help"], [])]
     for group, words in WORDS.items():
@@ -130,7 +130,7 @@ def run(number, group, corun, source):
 def main():
     corun, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        asked = [pool.submit(run, i, group, corun, source) for i, group in enumerate(commands(pathlib.Path("."), source))]
+        asked = [pool.submit(run, i, group, corun, source) for i, group in enumerate(commands(source))]
         for _, lines in sorted(task.result() for task in asked):
             print("\n".join(lines))
 

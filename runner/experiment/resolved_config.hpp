@@ -16,8 +16,9 @@ struct ResolvedConfig {
 };
 
 /// Fills in what policies need (estimates.duration, profiling.mode), the models of model files, and the catalogue's name
-/// of a GPU type; a key that was given keeps its value. A resolved configuration that is written and read again is the
-/// same experiment. InputError as with_models_of_files(). `cache` must not be null.
+/// of a GPU type; a key that was given keeps its value. What depends on the jobs and on files of the cluster, Experiment
+/// fills in: the policies of the default comparison, and the nodes of virtual clusters. InputError as
+/// with_models_of_files(). `cache` must not be null.
 ResolvedConfig resolve(Config config, const std::string& data_directory,
                        const std::shared_ptr<InputCache>& cache);
 

@@ -23,8 +23,8 @@ namespace corun::inline traces {
 /// naming both sources, which leaves `to` unchanged, if families of a job differ in one GPU type and sharing mode.
 void append(PairTable& to, const PairTable& more, WorkloadKeys& keys);
 
-/// "NAME {solo_k80 4.8, solo_v100 32.4}": the name of a job and its known features in alphabetical order. It tells jobs
-/// apart that have one name in several tables, and it is the same whatever else a model was fitted on.
+/// "NAME {solo_k80 4.8, solo_v100 32.4}": the name of a job and its known features in alphabetical order. It distinguishes
+/// jobs that have one name in several tables, and it is the same whatever else a model was fitted on.
 std::string name_with_features(std::string_view name, const SpeedTable& table, std::size_t job);
 
 }  // namespace corun::inline traces

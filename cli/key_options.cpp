@@ -94,7 +94,15 @@ void add_columns_option(CommandLine& command) {
   command.own.add_options()(
       "columns", po::value<std::string>(),
       "names of the trace's columns: THEIRS=OURS,..., such as arrival=submit_s,minutes=solo_s*60; "
-      "THEIRS= leaves one out. Ours: docs/formats.md");
+      "THEIRS= leaves one out; end-start=solo_s computes. Ours: docs/formats.md");
+}
+
+void add_log_options(CommandLine& command) {
+  add_columns_option(command);
+  command.own.add_options()(
+      "states", po::value<std::string>(),
+      "states of jobs that count, if the trace says them: completed,failed,... or running; else those that have ended")(
+      "strict", "the first row of the trace that is left out is an error");
 }
 
 std::vector<RenamedColumn> columns_option(const po::variables_map& values) {
@@ -103,7 +111,7 @@ std::vector<RenamedColumn> columns_option(const po::variables_map& values) {
 }
 
 void add_key_options(CommandLine& command) {
-  add_columns_option(command);
+  add_log_options(command);
   auto add = command.own.add_options();
   add("policies", po::value<std::string>(), "names of corun list policies, such as fifo,sjf");
   add("gpus", po::value<std::string>(), "GPUs of the cluster, on nodes of 8");
@@ -120,6 +128,12 @@ std::vector<KeyOverride> key_overrides(const po::variables_map& values,
     overrides.push_back(
         {"--columns", "workload.columns=" + yaml_word(values["columns"].as<std::string>())});
   }
+  if (values.count("states") != 0) {
+    const std::string states = values["states"].as<std::string>();
+    (void)parse_chosen_states(states, "--states");
+    overrides.push_back({"--states", "workload.states=" + yaml_word(states)});
+  }
+  if (values.count("strict") != 0) overrides.push_back({"--strict", "workload.strict=true"});
   if (values.count("policies") != 0) {
     overrides.push_back(
         {"--policies", "policies=" + policy_list(values["policies"].as<std::string>())});

@@ -1,8 +1,9 @@
 #include "traces/catalog.hpp"
 
-#include <array>
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -11,7 +12,9 @@
 #include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
+#include "traces/logs/log_profiles.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/public_formats/batsim.hpp"
 #include "traces/public_formats/gavel_trace.hpp"
 #include "traces/public_formats/helios.hpp"
 #include "traces/public_formats/lucid_jobs.hpp"
@@ -24,8 +27,10 @@
 
 namespace corun::inline traces {
 
-std::span<const TraceEntry> trace_catalog() {
-  static const std::array catalog = std::to_array<TraceEntry>({
+namespace {
+
+std::vector<TraceEntry> all_entries() {
+  std::vector<TraceEntry> entries{
       {"jrs-queue", "the 24 measured jobs of the JRS paper (Table I), all submitted at 0", false,
        false, [](const TraceRequest&, WorkloadKeys& keys) { return jrs_queue_trace(keys); },
        nullptr, false, kPaperGpuType},
@@ -58,39 +63,66 @@ std::span<const TraceEntry> trace_catalog() {
        .draws_from_solo_table = true},
       {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
-         return read_job_csv(r.path, keys, r.columns);
+         return read_job_csv(r.path, keys, r.columns, r.rules);
        },
        looks_like_job_csv},
       {"lucid", "jobs in the form of Lucid's simulator, with what they train, from `path`", true,
        false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
-         return read_lucid_jobs(r.path, r.labels, keys);
+         return read_lucid_jobs(r.path, r.labels, keys, r.rules);
        },
        looks_like_lucid_jobs},
       {"gavel", "Gavel's traces, in steps, from `path`; their rates from `world.path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_gavel_trace(r.path, r.rates); },
+       [](const TraceRequest& r, WorkloadKeys&) { return read_gavel_trace(r.path, r.rates, r.rules); },
        looks_like_gavel_trace, true},
       {"helios", "SenseTime Helios, Venus: cluster_log.csv, from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path); }, looks_like_helios},
+       [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path, r.rules); }, looks_like_helios},
       {"philly", "Microsoft Philly: cluster_job_log (JSON), from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_philly(r.path); }, looks_like_philly},
+       [](const TraceRequest& r, WorkloadKeys&) { return read_philly(r.path, r.rules); }, looks_like_philly},
       {"pai-2020", "Alibaba PAI 2020: pai_job_table.csv with the others beside it, from `path`",
-       true, false, [](const TraceRequest& r, WorkloadKeys&) { return read_pai_2020(r.path); },
+       true, false, [](const TraceRequest& r, WorkloadKeys&) { return read_pai_2020(r.path, r.rules); },
        looks_like_pai_2020},
       {"pai-simulator", "the job CSV of Alibaba PAI's simulator, from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_pai_simulator(r.path); },
+       [](const TraceRequest& r, WorkloadKeys&) { return read_pai_simulator(r.path, r.rules); },
        looks_like_pai_simulator},
       {"openb", "Alibaba GPU 2023: openb_pod_list_*.csv, shares of GPUs, from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_openb_pods(r.path); },
+       [](const TraceRequest& r, WorkloadKeys&) { return read_openb_pods(r.path, r.rules); },
        looks_like_openb_pods},
       {"muri", "Muri's job CSV, times in milliseconds, from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys& keys) { return read_muri(r.path, keys); },
+       [](const TraceRequest& r, WorkloadKeys& keys) { return read_muri(r.path, keys, r.rules); },
        looks_like_muri},
+      {"batsim", "a workload of Batsim (JSON) with delay profiles, seconds, from `path`", true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_batsim(r.path, r.rules); },
+       looks_like_batsim},
       {"swf", "Standard Workload Format of the Parallel Workloads Archive, from `path`", true,
-       false, [](const TraceRequest& r, WorkloadKeys&) { return read_standard_workload(r.path); },
+       false, [](const TraceRequest& r, WorkloadKeys&) { return read_standard_workload(r.path, r.rules); },
        looks_like_standard_workload},
-  });
-  return catalog;
+  };
+  for (const LogProfile& profile : log_profiles()) {
+    const bool taken = std::ranges::any_of(
+        entries, [&](const TraceEntry& entry) { return entry.name == profile.name; });
+    if (taken) {
+      throw InputError("log profile " + printable(profile.name),
+                       "has the name of a format of corun, expected another; rename it");
+    }
+    entries.push_back({.name = profile.name,
+                       .description = profile.title,
+                       .reads_file = true,
+                       .make =
+                           [&profile](const TraceRequest& r, WorkloadKeys& keys) {
+                             return read_log(r.path, profile, keys, r.rules);
+                           },
+                       .looks_like =
+                           [&profile](const TraceHead& head) { return looks_like_log(head, profile); }});
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::span<const TraceEntry> trace_catalog() {
+  static const std::vector<TraceEntry> entries = all_entries();
+  return entries;
 }
 
 const TraceEntry* find_trace(std::string_view name) {
@@ -113,10 +145,20 @@ const TraceEntry& recognise_trace(const std::string& path) {
                      "the file is empty, expected a trace of jobs; write one");
   }
   std::string known;
+  std::vector<const TraceEntry*> fitting;
   for (const TraceEntry& entry : trace_catalog()) {
-    if (entry.looks_like == nullptr) continue;
-    if (entry.looks_like(head)) return entry;
+    if (!entry.looks_like) continue;
+    if (entry.looks_like(head)) fitting.push_back(&entry);
     known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  if (fitting.size() == 1) return *fitting.front();
+  if (fitting.size() > 1) {
+    std::string names;
+    for (const TraceEntry* entry : fitting) {
+      names += (names.empty() ? "" : entry == fitting.back() ? " and " : ", ") + std::string(entry->name);
+    }
+    throw InputError(shown_path(path) + ":1:1",
+                     "fits the formats " + names + ", expected one; name it (--format-name, workload.source)");
   }
   throw InputError(shown_path(path) + ":1:1",
                    "begins with '" + printable(first_line(head.text)) +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ struct TraceRequest {
   std::uint64_t seed = 0;              ///< of the replication
   std::optional<std::string> labels;   ///< packing labels of workloads, for sources that use them
   std::vector<RenamedColumn> columns;  ///< of the file, for source csv
+  LogRules rules = {};                 ///< which rows are jobs, for sources that read a file
   const PairTable* pairs = nullptr;  ///< read from `path`, for sources that draw jobs from a table
   const SoloTable* solo = nullptr;   ///< the same, for those that draw from a table of solo times
   /// The GPU type of `solo` of which the jobs' work is; empty: its first.
@@ -37,9 +39,9 @@ struct TraceEntry {
   std::string_view description;
   bool reads_file = false;
   bool generates = false;  ///< depends on the seed; with reads_file: draws jobs from a table
-  Trace (*make)(const TraceRequest& request, WorkloadKeys& keys) = nullptr;
-  /// Whether a file begins in this format; nullptr: the format must be named.
-  bool (*looks_like)(const TraceHead& head) = nullptr;
+  std::function<Trace(const TraceRequest& request, WorkloadKeys& keys)> make = {};
+  /// Whether a file begins in this format; empty: the format must be named.
+  std::function<bool(const TraceHead& head)> looks_like = {};
   bool reads_rates =
       false;  ///< jobs are counted in steps: world.path has the rates that convert them to time
   std::string_view measured_on = "";   ///< GPU type of the solo times, if it is one for the source
@@ -49,7 +51,7 @@ struct TraceEntry {
 std::span<const TraceEntry> trace_catalog();
 /// nullptr if there is no source of that name.
 const TraceEntry* find_trace(std::string_view name);
-/// The format of a file by its beginning: the first of the table that fits. InputError if none fits, if the
+/// The format of a file by its beginning. InputError if none or several fit, if the
 /// file cannot be read or is empty, or if it is a pipe or another file that can be read only once.
 const TraceEntry& recognise_trace(const std::string& path);
 

@@ -11,6 +11,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
+#include "traces/logs/cells.hpp"
 
 namespace corun::inline traces {
 namespace {
@@ -86,8 +87,10 @@ bool in_range(double value, const NumberRule& rule) {
   return (rule.above_min ? value > rule.min : value >= rule.min) && value <= rule.max;
 }
 
-/// A double holds nanoseconds exactly for only 104 days, so digits are converted one by one. `text` is a
-/// number in [0, kMaxTimeSeconds] that parse_number accepted, `value` its result.
+}  // namespace
+
+/// A double holds nanoseconds exactly for only 104 days, so digits are converted one by one. Digits beyond
+/// nine round half up.
 Duration exact_seconds(std::string_view text, double value) {
   if (value == 0) return Duration::zero();
   if (text.find_first_of("eE") != std::string_view::npos) return from_seconds(value);
@@ -102,8 +105,6 @@ Duration exact_seconds(std::string_view text, double value) {
   if (fraction.size() > kDigits && fraction[kDigits] >= '5') ++ns;
   return Duration{ns};
 }
-
-}  // namespace
 
 CsvReader::CsvReader(const std::string& path, std::vector<CsvColumn> columns, CsvOptions options)
     : name_(shown_path(path)),
@@ -135,7 +136,7 @@ CsvReader::Column CsvReader::column(std::string_view name) const {
 }
 
 bool CsvReader::has(Column column) const {
-  return position_.at(static_cast<std::size_t>(column)) != kAbsent;
+  return position_.at(static_cast<std::size_t>(column)) != kAbsent || expression(column);
 }
 
 CsvReader::Column CsvReader::add_column(std::string_view name) {
@@ -147,6 +148,7 @@ CsvReader::Column CsvReader::add_column(std::string_view name) {
   }
   columns_.push_back({*found});  // header_ outlives columns_
   factors_.push_back(1);
+  expressions_.emplace_back();
   position_.push_back(static_cast<std::size_t>(found - header_.begin()));
   return Column{columns_.size() - 1};
 }
@@ -162,6 +164,7 @@ void CsvReader::read_header() {
   }
   position_.assign(columns_.size(), kAbsent);
   factors_.assign(columns_.size(), 1);
+  expressions_.assign(columns_.size(), {});
   if (!options_.header.empty()) {
     use_header(options_.header);
     return;
@@ -172,39 +175,21 @@ void CsvReader::read_header() {
             "the file is empty, expected a header line" +
                 (required.empty() ? "" : " with " + required) + "; write one");
   }
-  std::vector<std::string_view> known;
-  for (const CsvColumn& column : columns_) known.push_back(column.name);
+  for (const Field& field : fields_) {
+    header_.emplace_back(record_.data() + field.begin, field.end - field.begin);
+  }
+  add_expressions();
   std::vector<std::pair<std::string_view, std::size_t>> seen;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const Field& field = fields_[i];
-    std::string_view name(record_.data() + field.begin, field.end - field.begin);
-    header_.emplace_back(name);
+    std::string_view name = header_[i];
     const auto renamed = std::ranges::find(options_.renamed, name, &RenamedColumn::theirs);
     if (renamed != options_.renamed.end()) {
       if (renamed->ours.empty()) continue;
       name = renamed->ours;
     }
     seen.emplace_back(name, i);
-    const auto it = std::ranges::find(known, name);
-    if (it != known.end()) {
-      const auto column = static_cast<std::size_t>(it - known.begin());
-      position_[column] = i;
-      if (renamed != options_.renamed.end()) factors_[column] = renamed->factor;
-    } else if (std::ranges::any_of(options_.beginnings,
-                                   [&](std::string_view b) { return name.starts_with(b); })) {
-      begun_.push_back({Column{columns_.size()}, begun_names_.emplace_back(name)});
-      columns_.push_back({begun_.back().name});
-      position_.push_back(i);
-      factors_.push_back(renamed == options_.renamed.end() ? 1 : renamed->factor);
-    } else if (options_.ignore_unknown) {
-      unknown_.emplace_back(name);
-    } else {
-      fail_at(field.line, field.column,
-              "unknown column '" + printable(name) + "', expected columns among " +
-                  join(columns_, false) + suggestion(name, known));
-    }
+    name_column(name, i, renamed == options_.renamed.end() ? nullptr : &*renamed, fields_[i]);
   }
-  check_renamed();
   std::ranges::sort(seen);
   std::size_t repeated = kAbsent;
   std::size_t first = kAbsent;
@@ -216,14 +201,13 @@ void CsvReader::read_header() {
   if (repeated != kAbsent) {
     const Field& field = fields_[repeated];
     fail_at(field.line, field.column,
-            "column '" + printable({record_.data() + field.begin, field.end - field.begin}) +
-                "' is named a second time (first at column " +
+            "column '" + printable(header_[repeated]) + "' is named a second time (first at column " +
                 std::to_string(fields_[first].column) + "), expected each once; remove one");
   }
   std::string missing;
   std::size_t missing_count = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (!columns_[i].required || position_[i] != kAbsent) continue;
+    if (!columns_[i].required || position_[i] != kAbsent || expressions_[i]) continue;
     missing += (missing_count++ == 0 ? "'" : ", '") + std::string(columns_[i].name) + "'";
   }
   if (missing_count > 0 && !options_.has_columns_option) {
@@ -235,19 +219,81 @@ void CsvReader::read_header() {
   width_ = fields_.size();
 }
 
-void CsvReader::check_renamed() const {
-  const std::vector<std::string_view> names(header_.begin(), header_.end());
+/// Makes the column of the header at `position` readable under `name`.
+void CsvReader::name_column(std::string_view name, std::size_t position,
+                            const RenamedColumn* renamed, const Field& field) {
+  const double factor = renamed == nullptr ? 1 : renamed->factor;
+  const auto known = std::ranges::find(columns_, name, &CsvColumn::name);
+  if (known != columns_.end()) {
+    const auto column = static_cast<std::size_t>(known - columns_.begin());
+    if (expressions_[column] && renamed == nullptr) {
+      unknown_.emplace_back(name);  // --columns gives ours another meaning
+      return;
+    }
+    position_[column] = position;
+    factors_[column] = factor;
+  } else if (std::ranges::any_of(options_.beginnings,
+                                 [&](std::string_view b) { return name.starts_with(b); })) {
+    begun_.push_back({Column{columns_.size()}, begun_names_.emplace_back(name)});
+    columns_.push_back({begun_.back().name});
+    position_.push_back(position);
+    factors_.push_back(factor);
+    expressions_.emplace_back();
+  } else if (options_.ignore_unknown) {
+    if (std::ranges::find(in_expressions_, position) == in_expressions_.end()) {
+      unknown_.emplace_back(name);
+    }
+  } else {
+    std::vector<std::string_view> names;
+    for (const CsvColumn& column : columns_) names.push_back(column.name);
+    fail_at(field.line, field.column,
+            "unknown column '" + printable(name) + "', expected columns among " +
+                join(columns_, false) + suggestion(name, names));
+  }
+}
+
+/// The renamed columns that are no names of the header are arithmetic on them.
+void CsvReader::add_expressions() {
   for (const RenamedColumn& renamed : options_.renamed) {
     if (std::ranges::find(header_, renamed.theirs) != header_.end()) continue;
-    if (header_.size() == 1 && header_[0].empty()) {
-      fail_at(record_line_, 1,
-              "the first line is empty, expected the names of the columns; remove it");
+    std::string problem;
+    auto expression = ColumnExpression::parse(renamed.theirs, header_, problem);
+    const bool is_arithmetic = renamed.theirs.find_first_of("+-*/()\"") != std::string::npos;
+    if (!expression || renamed.ours.empty()) {
+      fail_renamed(renamed, is_arithmetic && !renamed.ours.empty() ? problem : "");
     }
-    fail_at(record_line_, 1,
-            "the header has no column '" + printable(renamed.theirs) + "', expected it to be " +
-                (renamed.ours.empty() ? "left out" : "read as " + renamed.ours) + "; " +
-                did_you_mean(renamed.theirs, names));
+    in_expressions_.insert(in_expressions_.end(), expression->fields().begin(),
+                           expression->fields().end());
+    auto known = std::ranges::find(columns_, renamed.ours, &CsvColumn::name);
+    if (known == columns_.end()) {  // one that begins as options_.beginnings say
+      begun_.push_back({Column{columns_.size()}, begun_names_.emplace_back(renamed.ours)});
+      columns_.push_back({begun_.back().name});
+      position_.push_back(kAbsent);
+      factors_.push_back(1);
+      expressions_.emplace_back();
+      known = columns_.end() - 1;
+    }
+    const auto column = static_cast<std::size_t>(known - columns_.begin());
+    expressions_[column] = std::move(expression);
+    factors_[column] = renamed.factor;
   }
+}
+
+void CsvReader::fail_renamed(const RenamedColumn& renamed, const std::string& problem) const {
+  if (header_.size() == 1 && header_[0].empty()) {
+    fail_at(record_line_, 1,
+            "the first line is empty, expected the names of the columns; remove it");
+  }
+  const std::string use = renamed.ours.empty() ? "left out" : "read as " + renamed.ours;
+  if (!problem.empty()) {
+    fail_at(record_line_, 1,
+            "'" + printable(renamed.theirs) + "' cannot be " + use + ": " + problem +
+                "; expected a column, or numbers and columns with + - * / ( )");
+  }
+  const std::vector<std::string_view> names(header_.begin(), header_.end());
+  fail_at(record_line_, 1,
+          "the header has no column '" + printable(renamed.theirs) + "', expected it to be " + use +
+              "; " + did_you_mean(renamed.theirs, names));
 }
 
 void CsvReader::use_header(const std::vector<std::string>& names) {
@@ -269,11 +315,30 @@ bool CsvReader::next() { return read_record(); }
 bool CsvReader::read_record() {
   record_.clear();
   fields_.clear();
+  if (width_ > 1 || (width_ == 1 && options_.is_log)) {
+    const std::size_t first_empty = line_;
+    while (peek() == '\n' || peek() == '\r') {
+      if (take() == '\r' && peek() != '\n') {
+        fail_at(line_, 1, "a carriage return without a line feed, expected LF or CRLF line ends; convert the file");
+      }
+    }
+    if (line_ != first_empty && !options_.is_log && peek() != kEndOfFile) {
+      fail_at(first_empty, 1,
+              "the line is empty, expected " + std::to_string(width_) +
+                  " fields as in the header; remove it");
+    }
+  }
   if (peek() == kEndOfFile) return false;
   record_line_ = line_;
+  const auto skip_blanks = [&] {
+    while (options_.is_log && (peek() == ' ' || (peek() == '\t' && options_.separator != '\t'))) {
+      take();
+    }
+  };
   const std::size_t max_fields = width_ > 0 ? width_ : kMaxHeaderColumns;
   const int separator = static_cast<unsigned char>(options_.separator);
   for (;;) {
+    skip_blanks();
     Field field{record_.size(), 0, line_, column_};
     if (fields_.size() == max_fields) {
       fail_at(field.line, field.column,
@@ -285,6 +350,7 @@ bool CsvReader::read_record() {
     int byte = kEndOfFile;
     if (peek() == '"') {
       read_quoted(field);
+      skip_blanks();
       const std::size_t line = line_;
       const std::size_t column = column_;
       byte = take();
@@ -319,17 +385,18 @@ bool CsvReader::read_record() {
         }
       }
     }
+    while (options_.is_log && record_.size() > field.begin &&
+           (record_.back() == ' ' || record_.back() == '\t')) {
+      record_.pop_back();
+    }
     field.end = record_.size();
     fields_.push_back(field);
     if (byte == separator) continue;
     if (width_ > 0 && fields_.size() < width_) {
-      const bool empty = fields_.size() == 1 && record_.empty();
-      const std::string found = empty ? "the line is empty"
-                                      : "the row has " + std::to_string(fields_.size()) +
-                                            (fields_.size() == 1 ? " field" : " fields");
       fail_at(record_line_, 1,
-              found + ", expected " + std::to_string(width_) + " fields as in the header; " +
-                  (empty ? "remove it" : "add what is missing"));
+              "the row has " + std::to_string(fields_.size()) +
+                  (fields_.size() == 1 ? " field" : " fields") + ", expected " +
+                  std::to_string(width_) + " fields as in the header; add what is missing");
     }
     return true;
   }
@@ -410,7 +477,11 @@ void CsvReader::check_utf8(unsigned char byte, std::size_t line, std::size_t col
                 "is this a CSV file?");
   };
   if (utf8_pending_ > 0) {
-    if (byte < utf8_low_ || byte > utf8_high_) refuse_byte();
+    if (byte < utf8_low_ || byte > utf8_high_) {  // the byte that began the character is the wrong one
+      byte = utf8_lead_;
+      column = utf8_lead_column_;
+      refuse_byte();
+    }
     --utf8_pending_;
     utf8_low_ = 0x80;
     utf8_high_ = 0xbf;
@@ -422,6 +493,8 @@ void CsvReader::check_utf8(unsigned char byte, std::size_t line, std::size_t col
     return;
   }
   if (byte < 0xc2 || byte > 0xf4) refuse_byte();
+  utf8_lead_ = byte;
+  utf8_lead_column_ = column;
   utf8_pending_ = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
   if (byte == 0xc2) utf8_low_ = 0xa0;   // below are the C1 control characters
   if (byte == 0xe0) utf8_low_ = 0xa0;   // below are longer forms of shorter characters
@@ -439,10 +512,57 @@ const CsvReader::Field* CsvReader::field(Column column) const {
   return position < fields_.size() ? &fields_[position] : nullptr;
 }
 
+std::string_view CsvReader::at_position(std::size_t position) const {
+  if (position >= fields_.size()) return {};
+  const Field& f = fields_[position];
+  return {record_.data() + f.begin, f.end - f.begin};
+}
+
 std::string_view CsvReader::raw(Column column) const {
-  const Field* f = field(column);
-  return f == nullptr ? std::string_view{}
-                      : std::string_view(record_.data() + f->begin, f->end - f->begin);
+  const std::string_view found = at_position(position_.at(static_cast<std::size_t>(column)));
+  return options_.is_log && is_absent(found) ? std::string_view{} : found;
+}
+
+std::string_view CsvReader::cell(Column column) const {
+  return at_position(position_.at(static_cast<std::size_t>(column)));
+}
+
+bool CsvReader::converts(Column column) const {
+  const auto& expression = this->expression(column);
+  return factor(column) != 1 || (expression && expression->converts());
+}
+
+std::optional<CellValue> CsvReader::value(
+    Column column, const std::function<std::optional<CellValue>(std::string_view)>& read,
+    const std::string& expected) const {
+  const auto read_cell = [&](std::string_view text) {
+    const bool comma = options_.separator == ';' && text.find(',') != std::string_view::npos;
+    const auto value = comma ? read(with_decimal_point(text)) : read(text);
+    return value;
+  };
+  std::optional<CellValue> value;
+  if (const auto& expression = this->expression(column)) {
+    value = expression->value([&](std::size_t position) -> std::optional<CellValue> {
+      const std::string_view text = at_position(position);
+      if (is_absent(text)) return std::nullopt;
+      const auto found = read_cell(text);
+      if (!found) {
+        const Field& f = fields_[position];
+        fail_at(f.line, f.column,
+                "column '" + printable(header_[position]) + "' is '" + printable(text) +
+                    "', expected " + expected + " for " +
+                    printable(columns_[static_cast<std::size_t>(column)].name) + "; correct it");
+      }
+      return found;
+    });
+  } else {
+    const std::string_view text = raw(column);
+    if (text.empty()) return std::nullopt;
+    value = read_cell(text);
+    if (!value) refuse(column, expected);
+  }
+  if (value && factor(column) != 1) *value = {value->number * factor(column)};
+  return value;
 }
 
 std::string_view CsvReader::text(Column column) const {
@@ -460,10 +580,21 @@ std::string_view CsvReader::required_text(Column column, std::string_view what) 
 }
 
 std::optional<double> CsvReader::number(Column column, const NumberRule& rule) const {
-  const std::string_view found = raw(column);
-  if (found.empty()) return std::nullopt;
-  std::optional<double> value = parse_number(found);
-  if (value && factor(column) != 1) *value *= factor(column);
+  const auto read = [](std::string_view text) -> std::optional<CellValue> {
+    const auto found = parse_number(text);
+    return found ? std::optional(CellValue{*found}) : std::nullopt;
+  };
+  std::optional<double> value;
+  if (expression(column) || options_.separator == ';') {
+    const auto found = this->value(column, read, describe(rule, false));
+    if (!found) return std::nullopt;
+    value = found->number;
+  } else {
+    const std::string_view found = raw(column);
+    if (found.empty()) return std::nullopt;
+    value = parse_number(found);
+    if (value && factor(column) != 1) *value *= factor(column);
+  }
   if (!value || !in_range(*value, rule)) refuse(column, describe(rule, value && *value > rule.max));
   return value;
 }
@@ -475,13 +606,24 @@ double CsvReader::required_number(Column column, const NumberRule& rule) const {
 }
 
 std::optional<std::int64_t> CsvReader::integer(Column column, const IntegerRule& rule) const {
+  if (options_.is_log && (converts(column) || expression(column))) {
+    constexpr double kLargest = 9e15;  // whole doubles
+    const auto value = number(column, {rule.what, -kLargest, kLargest});
+    if (!value) return std::nullopt;
+    const double whole = std::round(*value);
+    const bool near = std::abs(*value - whole) <= 1e-9 * std::max(1.0, std::abs(whole));
+    if (!near || whole < static_cast<double>(rule.min) || whole > static_cast<double>(rule.max)) {
+      refuse(column, describe(rule));
+    }
+    return static_cast<std::int64_t>(whole);
+  }
   const std::string_view found = raw(column);
   if (found.empty()) return std::nullopt;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
   const std::string_view rest(
       end, found.data() + found.size());  // ".0" of programs that know no integers
-  const bool whole = rest.empty() || (options_.has_columns_option && rest == ".0");
+  const bool whole = rest.empty() || (options_.is_log && rest == ".0");
   if (error != std::errc{} || !whole || value < rule.min || value > rule.max) {
     refuse(column, describe(rule));
   }
@@ -494,8 +636,9 @@ std::optional<Duration> CsvReader::seconds(Column column, const NumberRule& rule
   bounded.max = std::min(rule.max, kMaxTimeSeconds);
   const std::optional<double> value = number(column, bounded);
   if (!value) return std::nullopt;
-  const Duration time =
-      factor(column) == 1 ? exact_seconds(raw(column), *value) : from_seconds(*value);
+  const std::string_view digits = raw(column);
+  const bool exact = factor(column) == 1 && !digits.empty() && digits.find(',') == std::string_view::npos;
+  const Duration time = exact ? exact_seconds(digits, *value) : from_seconds(*value);
   if (bounded.above_min && time <= from_seconds(bounded.min)) {
     refuse(column, describe(bounded, false) + " by a nanosecond or more");
   }
@@ -514,13 +657,37 @@ std::string CsvReader::place(Column column) const {
          std::to_string(f == nullptr ? 1 : f->column);
 }
 
+std::string CsvReader::theirs(Column column) const {
+  const std::string_view ours = columns_[static_cast<std::size_t>(column)].name;
+  const std::size_t position = position_.at(static_cast<std::size_t>(column));
+  if (position != kAbsent) return header_[position];
+  const auto renamed = std::ranges::find(options_.renamed, ours, &RenamedColumn::ours);
+  return std::string(expression(column) && renamed != options_.renamed.end() ? std::string_view(renamed->theirs) : ours);
+}
+
+std::string CsvReader::found(Column column) const {
+  const auto& expression = this->expression(column);
+  if (!expression) return std::string(cell(column));
+  const std::string text = expression->shown(
+      [&](std::size_t position) { return std::string(at_position(position)); });
+  const auto value = expression->value([&](std::size_t position) -> std::optional<CellValue> {
+    const std::string cell = with_decimal_point(at_position(position));
+    if (const auto number = parse_number(cell)) return CellValue{*number};
+    if (const auto date = parse_date(cell)) return CellValue{to_seconds(date->time)};
+    if (const auto length = parse_duration(cell)) return CellValue{to_seconds(*length)};
+    if (const auto gpus = parse_gpus(cell)) return CellValue{*gpus};
+    if (const auto mib = parse_memory_mib(cell)) return CellValue{*mib};
+    return std::nullopt;
+  });
+  return value ? text + " = " + csv_number(value->number * factor(column)) : text;
+}
+
 void CsvReader::refuse(Column column, const std::string& expected,
                        const std::string& advice) const {
-  const std::string_view found = raw(column);
+  const std::string found = this->found(column);
   const CsvColumn& known = columns_[static_cast<std::size_t>(column)];
-  const std::size_t position = position_.at(static_cast<std::size_t>(column));
   const std::string ours = printable(known.name);
-  const std::string theirs = position == kAbsent ? ours : printable(header_[position]);
+  const std::string theirs = printable(this->theirs(column));
   const bool renamed = theirs != ours;
   std::string hint = advice;
   if (hint.empty()) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iosfwd>
 #include <limits>
 #include <memory>
@@ -14,11 +15,12 @@
 
 #include "sim/base/csv_text.hpp"
 #include "sim/time.hpp"
+#include "traces/logs/column_expression.hpp"
 
 /// Strict streaming CSV.
 ///
 /// Accepted: RFC 4180 with LF or CRLF line ends, a UTF-8 byte order mark, line breaks inside
-/// quotes, a last line without line end. A header is required and columns are looked up by its
+/// quotes, a last line without line end, empty lines at the end of the file. A header is required and columns are looked up by its
 /// names. Refused, each with FILE:LINE:COLUMN: unknown, missing or repeated columns, renamed columns that
 /// the header lacks, rows of another length than the header, quotes that are not closed or stand inside a
 /// bare field, control bytes, bytes that are not UTF-8, records above kMaxRecordBytes. A file may be compressed
@@ -40,7 +42,7 @@ struct CsvColumn {
 
 /// A column that is read under another name than the file gives it.
 struct RenamedColumn {
-  std::string theirs;  ///< in the header
+  std::string theirs;  ///< in the header, or arithmetic on its columns (logs/column_expression.hpp)
   std::string ours;    ///< of the columns that the reader knows; empty: the column is left out
   double factor = 1;   ///< above 0; number() and seconds() multiply by it, integer() does not
 
@@ -57,12 +59,18 @@ struct CsvOptions {
   std::vector<RenamedColumn> renamed = {};
   /// Users rename columns by --columns: advice says so, and missing columns are left to the caller.
   bool has_columns_option = false;
+  /// The file is a log that others wrote: blanks around fields and names carry no meaning, texts such as "NaN"
+  /// (is_absent(), logs/cells.hpp) are empty fields, empty lines are skipped, whole numbers may end in ".0", and
+  /// with the separator ';' a comma is a decimal mark.
+  bool is_log = false;
   /// Beginnings of names, such as "solo_s@": all columns of the header with such names are known, too.
   std::vector<std::string_view> beginnings = {};
 };
 
 /// For files with columns that are not read, such as public formats.
 inline const CsvOptions kAnyColumns{',', true};
+/// The same for logs of jobs.
+inline const CsvOptions kLogColumns{.ignore_unknown = true, .is_log = true};
 
 /// Range of a numeric field, and its text in messages: "expected {what}, 0 or more".
 struct NumberRule {
@@ -127,6 +135,20 @@ class CsvReader {
 
   /// Valid until next(); without line breaks and tabs; may be empty.
   std::string_view text(Column column) const;
+  /// The same, also for a text that means an absent value in a log.
+  std::string_view cell(Column column) const;
+  /// The value of a column or of the expression that stands for it, `read` giving that of a cell: nothing if the
+  /// field, or one that the expression needs, is empty. Refuses cells for which `read` gives nothing, as not
+  /// `expected`. The renamed column's factor is applied.
+  std::optional<CellValue> value(
+      Column column, const std::function<std::optional<CellValue>(std::string_view)>& read,
+      const std::string& expected) const;
+  /// Whether the column is an expression with numbers or products, or has a factor: its unit is as it says.
+  bool converts(Column column) const;
+  /// Whether the column is one of the file, not an expression.
+  bool is_plain(Column column) const { return !expression(column); }
+  /// The file's name for the column, or the expression.
+  std::string theirs(Column column) const;
   /// Like text(), but not empty; `what` is e.g. "the name of a job".
   std::string_view required_text(Column column, std::string_view what) const;
   std::optional<double> number(Column column, const NumberRule& rule) const;
@@ -158,7 +180,15 @@ class CsvReader {
 
   void read_header();
   void use_header(const std::vector<std::string>& names);
-  void check_renamed() const;
+  void name_column(std::string_view name, std::size_t position, const RenamedColumn* renamed,
+                   const Field& field);
+  void add_expressions();
+  void fail_renamed(const RenamedColumn& renamed, const std::string& problem) const;
+  const std::optional<ColumnExpression>& expression(Column column) const {
+    return expressions_[static_cast<std::size_t>(column)];
+  }
+  std::string_view at_position(std::size_t position) const;
+  std::string found(Column column) const;
   double factor(Column column) const { return factors_[static_cast<std::size_t>(column)]; }
   bool read_record();
   void read_quoted(const Field& field);
@@ -186,12 +216,16 @@ class CsvReader {
   std::size_t line_ = 1;    ///< of the next byte
   std::size_t column_ = 1;  ///< of the next byte
   int utf8_pending_ = 0;    ///< continuation bytes still to come
+  unsigned char utf8_lead_ = 0;
+  std::size_t utf8_lead_column_ = 1;
   unsigned char utf8_low_ = 0x80;
   unsigned char utf8_high_ = 0xbf;
 
   std::vector<std::size_t>
       position_;                 ///< field of each known column; kAbsent if the header lacks it
   std::vector<double> factors_;  ///< of each known column
+  std::vector<std::optional<ColumnExpression>> expressions_;  ///< of each known column that is one
+  std::vector<std::size_t> in_expressions_;                   ///< fields that expressions name
   std::size_t width_ = 0;        ///< fields of the header; 0 while it is being read
   std::string record_;           ///< the fields, unquoted, one after the other
   std::vector<Field> fields_;
@@ -201,6 +235,9 @@ class CsvReader {
 /// Whether the values of a column of percentages look like fractions: three or more, all at most 1 and not
 /// all whole.
 bool looks_like_fractions(std::span<const double> values);
+
+/// Seconds to the nanosecond. `text` is a decimal number in [0, kMaxTimeSeconds], `value` the nearest double.
+Duration exact_seconds(std::string_view text, double value);
 
 /// Seconds with as many digits as the nanoseconds need; reading it back gives the same Duration.
 std::string csv_seconds(Duration value);

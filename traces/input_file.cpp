@@ -204,10 +204,34 @@ class Input final : public std::istream {
   std::unique_ptr<std::streambuf> buffer_;
 };
 
+/// Kinds of files that are no text and that corun does not open, by their first bytes.
+struct WrongKind {
+  std::string_view begin;
+  std::string_view is;
+  std::string_view advice;
+};
+constexpr WrongKind kWrongKinds[] = {
+    {{"PK\x03\x04", 4}, "a zip archive (or a spreadsheet)", "unpack it, or save the sheet as CSV"},
+    {{"\xfd" "7zXZ\0", 6}, "an xz archive", "unpack it: xz -d"},
+    {{"BZh", 3}, "a bzip2 archive", "unpack it: bzip2 -d"},
+    {{"7z\xbc\xaf", 4}, "a 7z archive", "unpack it"},
+    {{"PAR1", 4}, "a Parquet file", "write it as CSV, for example with pandas"},
+    {{"version https://git-lfs.github.com/spec/", 40}, "a pointer of Git LFS, not the file",
+     "fetch the file: git lfs pull"},
+};
+
+void refuse_wrong_kind(std::string_view begin, const std::string& name) {
+  for (const WrongKind& kind : kWrongKinds) {
+    if (!begin.starts_with(kind.begin)) continue;
+    throw InputError(name, "is " + std::string(kind.is) + ", expected a text; " + std::string(kind.advice));
+  }
+}
+
 std::unique_ptr<std::istream> wrap(std::unique_ptr<std::istream> file, std::istream& in,
                                    const std::string& name) {
   Archive archive(in, name);
   std::unique_ptr<std::streambuf> buffer;
+  refuse_wrong_kind(archive.unread(), name);
   if (archive.unread().starts_with(kGzip)) {
     buffer = std::make_unique<GzipBuffer>(std::move(archive));
   } else if (archive.unread().starts_with(kZstd)) {

@@ -16,6 +16,9 @@
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
+#include "traces/logs/cells.hpp"
+#include "traces/logs/column_advice.hpp"
+#include "traces/logs/time_columns.hpp"
 #include "traces/trace_builder.hpp"
 
 namespace corun::inline traces {
@@ -43,7 +46,8 @@ const std::vector<CsvColumn> kJobColumns = {{"job"},
                                             {"steps"},
                                             {"packing_label"},
                                             {"zoo"},
-                                            {"batch"}};
+                                            {"batch"},
+                                            {"state"}};
 
 /// Beginnings of the columns that each GPU type has, before its name.
 constexpr std::string_view kSoloOn = "solo_s@";
@@ -59,54 +63,13 @@ std::string_view beginning_of(std::string_view name) {
   return {};
 }
 
-/// The columns whose numbers a factor of RenamedColumn may convert.
-constexpr std::array<std::string_view, 7> kScaledColumns = {
-    "submit_s",      "solo_s",       "epoch_s",     "gpu_util_pct",
-    "mem_alloc_pct", "mem_time_pct", "mem_used_mib"};
-
-/// Names, in lower case, under which logs of others have our columns, most usual first: for advice only.
-struct UsualNames {
-  std::string_view ours;
-  bool parts;  ///< of names, else whole names
-  std::array<std::string_view, 8> theirs;
-};
-constexpr std::array<UsualNames, 4> kUsualNames = {{
-    {"job", false, {"job_id", "jobid", "job_name", "jobname", "id", "name", "uid", "uuid"}},
-    {"submit_s",
-     true,
-     {"submit", "submission", "arrival", "arrive", "queued", "created", "timestamp", "start"}},
-    {"solo_s",
-     true,
-     {"duration", "runtime", "run_time", "elapsed", "service", "exec", "length", "walltime"}},
-    {"gpus",
-     true,
-     {"gpus", "num_gpu", "gpu_num", "ngpu", "gpu_count", "gpu_req", "plan_gpu", "gres"}},
-}};
-
-/// Endings of names, in lower case, of times in other units than s: for advice only.
-struct UnitEnding {
-  std::string_view ending;
-  double seconds;
-};
-constexpr std::array<UnitEnding, 12> kUnitEndings = {{
-    {"hours", 3600},
-    {"hour", 3600},
-    {"_hrs", 3600},
-    {"_h", 3600},
-    {"days", 86400},
-    {"day", 86400},
-    {"minutes", 60},
-    {"_mins", 60},
-    {"_min", 60},
-    {"_ms", 1e-3},
-    {"millis", 1e-3},
-    {"milliseconds", 1e-3},
-}};
+/// The columns that are no numbers, so that no factor converts them.
+constexpr std::array<std::string_view, 7> kTextColumns = {
+    "job", "workload", "gpu_models", "virtual_cluster", "zoo", "state", "imputed"};
 
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
 constexpr IntegerRule kZooBatch{"a batch size", 1, 1'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
-constexpr IntegerRule kJobMilli{"thousandths of a GPU", 1, 1000};
 constexpr IntegerRule kJobSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
 
 /// The bits of "V100M16|V100M32".
@@ -127,160 +90,100 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
-/// "solo_s@T4" if this is probably what `theirs` means, such as "solo@T4"; else nothing, also for a type
-/// whose name --columns cannot give.
-std::string near_on_type(std::string_view theirs) {
-  const std::size_t at = theirs.find('@');
-  if (at == std::string_view::npos || at + 1 == theirs.size()) return "";
-  if (theirs.find_first_of(",*=") != std::string_view::npos) return "";
-  std::vector<std::string_view> stems;
-  for (const std::string_view beginning : kOnTypes) {
-    stems.push_back(beginning.substr(0, beginning.size() - 1));
-  }
-  const std::string_view near = nearest(theirs.substr(0, at), stems);
-  return near.empty() ? "" : std::string(near).append(theirs.substr(at));
-}
-
-/// Columns of the file that are probably ours under other names: usual names first, then near ones. None of
-/// `absent` comes twice.
-std::vector<RenamedColumn> guessed(const std::vector<std::string>& header,
-                                   const std::vector<std::string>& unknown,
-                                   std::vector<std::string_view> absent) {
-  std::vector<RenamedColumn> found;
-  const auto take = [&](const std::string& theirs, std::string_view ours) {
-    RenamedColumn column{theirs, std::string(ours)};
-    const std::string name = lower_case(theirs.substr(0, theirs.find('@')));
-    for (const UnitEnding& unit : kUnitEndings) {
-      if (ours.substr(0, ours.find('@')).ends_with("_s") && name.ends_with(unit.ending))
-        column.factor = unit.seconds;
-    }
-    found.push_back(std::move(column));
-    std::erase(absent, ours);
-  };
-  const auto is_taken = [&](const std::string& name) {
-    return std::ranges::find(found, name, &RenamedColumn::theirs) != found.end();
-  };
-  for (const UsualNames& usual : kUsualNames) {
-    for (const std::string_view theirs : usual.theirs) {
-      if (std::ranges::find(absent, usual.ours) == absent.end()) break;
-      const auto at = std::ranges::find_if(unknown, [&](const std::string& name) {
-        const std::string candidate = lower_case(name);
-        return usual.parts ? candidate.find(theirs) != std::string::npos : candidate == theirs;
-      });
-      if (at != unknown.end() && !is_taken(*at)) take(*at, usual.ours);
-    }
-  }
-  for (const std::string& name : unknown) {
-    if (is_taken(name)) continue;
-    if (const std::string on_type = near_on_type(name); !on_type.empty()) {
-      const bool has = std::ranges::find(header, on_type) != header.end() ||
-                       std::ranges::find(found, on_type, &RenamedColumn::ours) != found.end();
-      if (!has) take(name, on_type);
-    } else if (const std::string_view ours = nearest(name, absent); !ours.empty())
-      take(name, ours);
-  }
-  return found;
-}
-
-/// "arrival=submit_s,hours=solo_s*3600", as parse_renamed_columns() takes it.
-std::string text_of(const std::vector<RenamedColumn>& columns) {
-  std::string text;
-  for (const RenamedColumn& c : columns) {
-    text += (text.empty() ? "" : ",") + c.theirs + "=" + c.ours +
-            (c.factor == 1 ? "" : "*" + csv_number(c.factor));
-  }
-  return text;
-}
-
-/// "column 'a'" or "columns 'a', 'b'".
-template <typename Names>
-std::string column_list(const Names& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "'" : ", '") + printable(name) + "'";
-  return (names.size() == 1 ? "column " : "columns ") + text;
-}
-
-/// Throws InputError for missing columns, and for unknown ones that are probably absent ones. One suggestion
-/// repairs all.
-void check_header(const CsvReader& csv, std::vector<RenamedColumn> renamed) {
-  constexpr std::size_t kLongest = 300;  // bytes of a list in the message
-  std::vector<std::string_view> absent;
-  std::vector<std::string_view> missing;
-  for (const CsvColumn& column : kJobColumns) {
-    if (csv.has(csv.column(column.name))) continue;
-    absent.push_back(column.name);
-    if (column.required) missing.push_back(column.name);
-  }
-  const std::vector<RenamedColumn> guesses = guessed(csv.header(), csv.unknown(), absent);
-  if (missing.empty() && guesses.empty()) return;
-  renamed.insert(renamed.end(), guesses.begin(), guesses.end());
-  for (const std::string_view name : missing) {  // no column of the file looks like it
-    if (std::ranges::find(guesses, name, &RenamedColumn::ours) == guesses.end()) {
-      renamed.push_back({"THEIRS", std::string(name)});
-    }
-  }
-  std::string advice = "--columns " + printable(text_of(renamed), kLongest);
-  if (!guesses.empty()) advice += " (NAME= leaves a column out)";
-  if (missing.empty()) {
-    std::vector<std::string> names;
-    for (const RenamedColumn& guess : guesses) names.push_back(guess.theirs);
-    throw InputError(csv.name() + ":1:1", "unknown " + column_list(names) + ", which may be " +
-                                              printable(text_of(guesses), kLongest) +
-                                              "; rename or decide: " + advice);
-  }
-  std::string header;
-  for (const std::string& name : csv.header()) header += (header.empty() ? "" : ", ") + name;
-  throw InputError(csv.name() + ":1:1", "the header has no " + column_list(missing) +
-                                            ", expected at least submit_s, solo_s; it has " +
-                                            printable(header, kLongest) + "; name yours: " +
-                                            (guesses.empty() ? "" : "perhaps ") + advice);
-}
-
-/// Reads submit times: numbers or dates, the same form in all rows.
-class SubmitTimes {
+/// Reads how many GPUs a job asks for, and which share of each.
+class GpuDemands {
  public:
-  Time read(const CsvReader& csv, CsvReader::Column column) {
-    std::string text(csv.text(column));
-    if (text.size() > kDate && text[kDate] == 'T') text[kDate] = ' ';
-    const auto date = parse_date_time(text);
-    if (is_first_) dates_ = date.has_value();
-    is_first_ = false;
-    if (!dates_) return csv.required_seconds(column, kSubmitRule);
-    if (!date) csv.refuse(column, "a date such as 2020-06-09 18:41:01, as in the rows before");
-    return *date;
+  GpuDemands(const CsvReader& csv, CsvReader::Column gpus, CsvReader::Column milli, bool of_others)
+      : gpus_(gpus), milli_(milli), has_gpus_(csv.has(gpus)), has_milli_(csv.has(milli)),
+        of_others_(of_others) {}
+
+  /// False if the job asks for none, or the file does not say it for this job.
+  bool read(const CsvReader& csv, JobSpec& spec) {
+    double gpus = 1;
+    if (has_gpus_) {
+      const auto value = csv.value(gpus_, gpus_in_cell, std::string(kExpected));
+      if (!value || value->number <= 0) return false;
+      gpus = value->number;
+    }
+    double milli = 1000;
+    if (has_milli_) {
+      const auto value = csv.number(milli_, of_others_ ? kDemandMilli : kOwnMilli);
+      if (!value && of_others_ && !has_gpus_) return false;
+      milli = value.value_or(1000);
+      if (milli <= 0) return false;
+      if (milli < 1000 && gpus > 1 && !of_others_) {
+        csv.refuse(milli_, "1000 or nothing for a gang of several GPUs");
+      }
+    }
+    const double demand = gpus * milli;
+    if (demand > 1e9) csv.refuse(gpus_, "a number of GPUs, from 0 to 1000000");
+    const std::int64_t whole = std::max<std::int64_t>(1, std::llround(demand));
+    rounded_ += whole > 1000 && whole % 1000 != 0 ? 1 : 0;
+    ask_for_gpus(spec, whole);
+    return true;
   }
-  bool are_dates() const { return dates_; }
+  void tell(TraceBuilder& builder) const {
+    if (rounded_ == 0) return;
+    builder.assume(std::to_string(rounded_) +
+                   (rounded_ == 1 ? " job asks" : " jobs ask") +
+                   " for more than one GPU and a part: rounded up to whole GPUs");
+  }
 
  private:
-  static constexpr std::size_t kDate = 10;  ///< characters of "2020-06-09"
-  bool is_first_ = true;
-  bool dates_ = false;
+  static constexpr std::string_view kExpected =
+      "a number of GPUs, from 0 to 1000000, such as 2, 0.5, 50 % or gres/gpu=4";
+  static constexpr NumberRule kDemandMilli{"thousandths of a GPU", 0, 1e9};
+  static constexpr NumberRule kOwnMilli{"thousandths of a GPU", 1, 1000};
+  static std::optional<CellValue> gpus_in_cell(std::string_view text) {
+    if (const auto number = parse_number(text); number && *number < 0) return CellValue{0};
+    const auto gpus = parse_gpus(text);
+    return gpus ? std::optional(CellValue{*gpus}) : std::nullopt;
+  }
+
+  CsvReader::Column gpus_;
+  CsvReader::Column milli_;
+  bool has_gpus_;
+  bool has_milli_;
+  bool of_others_;
+  std::size_t rounded_ = 0;
 };
 
-/// Seconds of "HH:MM:SS" or "D-HH:MM:SS", as Slurm prints them; nothing for any other text.
-std::optional<Duration> parse_clock(std::string_view text) {
-  std::int64_t days = 0;
-  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
-    const auto value = parse_integer(text.substr(0, dash));
-    if (!value || *value < 0 || *value > 9999) return std::nullopt;
-    days = *value;
-    text.remove_prefix(dash + 1);
-  }
-  constexpr std::size_t kLength = 8;
-  if (text.size() != kLength || text[2] != ':' || text[5] != ':') return std::nullopt;
-  const auto part = [&](std::size_t at, std::int64_t end) {
-    const auto value = parse_integer(text.substr(at, 2));
-    return value && *value >= 0 && *value < end ? value : std::nullopt;
+/// Memory [MiB]: a number, or a text with a unit. Nothing if it is absent or negative.
+std::optional<double> memory_mib(const CsvReader& csv, CsvReader::Column column) {
+  const auto read = [](std::string_view text) -> std::optional<CellValue> {
+    if (const auto number = parse_number(text)) return CellValue{*number};
+    const auto mib = parse_memory_mib(text);
+    return mib ? std::optional(CellValue{*mib}) : std::nullopt;
   };
-  const auto hours = part(0, 100), minutes = part(3, 60), seconds = part(6, 60);
-  if (!hours || !minutes || !seconds) return std::nullopt;
-  return std::chrono::seconds(((days * 24 + *hours) * 60 + *minutes) * 60 + *seconds);
+  const auto value = csv.value(column, read, "a number of MiB, 0 or more, or one with its unit such as 80G");
+  if (value && (value->number < 0 || value->number > kMib.max)) csv.refuse(column, "a number of MiB, 0 or more");
+  return value ? std::optional(value->number) : std::nullopt;
 }
 
-/// The run time of a job of a log: 0 if it did not run.
-Duration run_time(const CsvReader& csv, CsvReader::Column column) {
-  if (const auto clock = parse_clock(csv.text(column))) return *clock;
-  return csv.seconds(column, kRunTimeRule).value_or(Duration::zero());
+/// The column of states of a log that names none as ours: one whose name is usual for it and that `renamed` does not
+/// mention.
+std::optional<CsvReader::Column> usual_state_column(CsvReader& csv,
+                                                    const std::vector<RenamedColumn>& renamed) {
+  for (const std::string_view usual : {"state", "jobstate", "job_state", "status", "pod_phase", "phase"}) {
+    for (const std::string& name : csv.header()) {
+      const bool mentioned = std::ranges::find(renamed, name, &RenamedColumn::theirs) != renamed.end();
+      if (!mentioned && lower_case(name) == usual) return csv.add_column(name);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Whether the name is that of a job's step in Slurm's words: "7301.batch", "7301.extern", "7301.interactive", and
+/// "7301.0" if `is_job` knows 7301.
+template <typename IsJob>
+bool is_step(std::string_view name, const IsJob& is_job) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return false;
+  const std::string_view step = name.substr(dot + 1);
+  const bool digit = name.front() >= '0' && name.front() <= '9';
+  if (step == "batch" || step == "extern" || step == "interactive") return digit;
+  const auto number = parse_integer(step);
+  return digit && number && *number >= 0 && is_job(name.substr(0, dot));
 }
 
 /// Reads the columns of single GPU types.
@@ -306,7 +209,7 @@ class OnTypes {
     for (const TypeColumn& c : columns_) {
       if (!c.is_solo) {
         found[c.type].memory_mib = csv.number(c.column, kMib).value_or(kNaN);
-      } else if (csv.text(c.column) == kDoesNotRun) {
+      } else if (csv.cell(c.column) == kDoesNotRun) {
         found[c.type].solo_s = std::numeric_limits<double>::infinity();
       } else {
         found[c.type].solo_s = csv.number(c.column, kSoloOnType).value_or(kNaN);
@@ -327,8 +230,8 @@ class OnTypes {
 };
 
 Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys,
-                   const std::vector<RenamedColumn>& renamed) {
-  check_header(csv, renamed);
+                   const std::vector<RenamedColumn>& renamed, const LogRules& rules) {
+  check_job_header(csv, kJobColumns, renamed);
   const bool of_others = !renamed.empty();
   const auto job = csv.column("job");
   const auto submit = csv.column("submit_s");
@@ -356,13 +259,30 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto batch = csv.column("batch");
   const bool has_names = csv.has(job);
   const bool has_virtual_clusters = csv.has(virtual_cluster);
+  std::optional<CsvReader::Column> state = csv.column("state");
+  if (!csv.has(*state)) state = of_others ? usual_state_column(csv, renamed) : std::nullopt;
 
-  TraceBuilder builder(source);
+  TraceBuilder builder(source, rules);
   const OnTypes on_types(csv, builder);
-  SubmitTimes submit_times;
+  SubmitTimeColumn submit_times;
+  RunTimeColumn run_times;
+  GpuDemands demands(csv, gpus, gpu_milli, of_others);
+  std::string last;  // job that is no step
   for (std::size_t row = 1; csv.next(); ++row) {
     TraceJob found;
-    found.name = has_names ? csv.required_text(job, "the name of a job") : std::to_string(row);
+    found.name = has_names ? std::string(csv.text(job)) : std::to_string(row);
+    found.name = name_or_row(found.name, row);
+    if (of_others) {
+      const auto is_job = [&](std::string_view name) {
+        return name == last || builder.line_of(name);
+      };
+      if (is_step(found.name, is_job)) {
+        builder.skip_step(csv.line());
+        continue;
+      }
+      last = found.name;
+    }
+    if (state && !builder.keeps_state(csv.text(*state), csv.line())) continue;
     const auto line = builder.line_of(found.name);
     if (line && of_others) found.name += "#" + std::to_string(row);
     if (line && !of_others) {
@@ -370,27 +290,34 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
                  "rename one of the two");
     }
     JobSpec& spec = found.spec;
-    spec.submit = submit_times.read(csv, submit);
-    if (of_others) {
-      spec.work = run_time(csv, solo);
-      spec.gpus = static_cast<int>(csv.integer(gpus, kGpusOrNoneRule).value_or(1));
-    } else {
-      spec.work = csv.required_seconds(solo, kWorkRule);
-      spec.gpus = static_cast<int>(csv.integer(gpus, kGpusRule).value_or(1));
+    if (!demands.read(csv, spec)) {
+      builder.skip("without GPUs", csv.line());
+      continue;
     }
+    const RunTimeColumn::Found ran = run_times.read(csv, solo, spec.work);
+    if (ran == RunTimeColumn::Found::kEndsBeforeStart) {
+      builder.skip_backwards(csv.line());
+      continue;
+    }
+    if (ran == RunTimeColumn::Found::kAbsent || spec.work <= Duration::zero()) {
+      builder.skip("without run time", csv.line());
+      continue;
+    }
+    const std::optional<Time> submitted = submit_times.read(csv, submit);
+    if (!submitted) {
+      builder.skip_without_submit(csv.line());
+      continue;
+    }
+    spec.submit = *submitted;
     spec.priority = static_cast<int>(csv.integer(priority, kPriority).value_or(0));
     spec.profile.gpu_util_pct = csv.number(gpu_util, kShare);
     spec.profile.mem_alloc_pct = csv.number(mem_alloc, kReserved);
     spec.profile.mem_time_pct = csv.number(mem_time, kShare);
-    spec.profile.mem_used_mib = csv.number(mem_used, kMib);
+    spec.profile.mem_used_mib = memory_mib(csv, mem_used);
     spec.profile.imputed = csv.integer(imputed, kFlag).value_or(0) == 1;
     spec.request.cpu_milli = csv.integer(cpu, kRequestRule).value_or(0);
-    spec.request.memory_mib = csv.integer(memory, kRequestRule).value_or(0);
+    spec.request.memory_mib = std::llround(memory_mib(csv, memory).value_or(0));
     spec.epoch = csv.seconds(epoch, kWorkRule);
-    spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kJobMilli).value_or(1000));
-    if (spec.gpu_milli < 1000 && spec.gpus > 1) {
-      csv.refuse(gpu_milli, "1000 or nothing for a gang of several GPUs");
-    }
     spec.gpu_models = model_bits(csv, gpu_models, builder);
     if (has_virtual_clusters) {
       spec.virtual_cluster = builder.virtual_cluster(csv.text(virtual_cluster));
@@ -408,16 +335,21 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
-    if (of_others) {
-      builder.add_or_skip(std::move(found), csv.line());
-    } else {
-      builder.add(std::move(found), csv.line());
-    }
+    builder.add(std::move(found), csv.line());
+  }
+  submit_times.tell(csv, submit, builder);
+  run_times.tell(csv, solo, builder);
+  demands.tell(builder);
+  if (const std::string instances = uncounted_instances(csv, renamed); !instances.empty()) {
+    const std::string theirs = csv.theirs(gpus);
+    builder.assume(printable(theirs) + " is taken as the GPUs of a whole job; if it counts those of one of its " +
+                   printable(instances) + ", write " + printable(theirs) + "*" + printable(instances) + "=gpus");
   }
   const std::string place = csv.name() + ":1:1";
   Trace trace =
       submit_times.are_dates() ? builder.take_from_first_submit(place) : builder.take(place);
   trace.unread_columns = csv.unknown();
+  if (state) std::erase(trace.unread_columns, csv.theirs(*state));
   return trace;
 }
 
@@ -425,14 +357,32 @@ CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
   return {.ignore_unknown = true,
           .renamed = renamed,
           .has_columns_option = true,
+          .is_log = true,
           .beginnings = {kOnTypes.begin(), kOnTypes.end()}};
 }
 
-/// The separator of a header: ',' if it has one, else the first of ';', tab and '|' that it has.
-char separator_of(std::string_view header) {
-  if (header.find(',') != std::string_view::npos) return ',';
-  const std::size_t at = header.find_first_of(";\t|");
-  return at == std::string_view::npos ? ',' : header[at];
+/// Refuses what sacct prints without -P: columns separated by blanks, above a line of dashes.
+void refuse_blank_separated(std::string_view head, const std::string& name) {
+  const std::string_view header = first_line(head);
+  const std::size_t at = head.find(header);
+  const std::string_view second = first_line(head.substr(std::min(head.size(), at + header.size())));
+  const bool dashes = second.size() >= 3 && second.find_first_not_of("- \t") == std::string_view::npos &&
+                      second.find(' ') != std::string_view::npos;
+  if (!dashes || header.find_first_of(",;\t|") != std::string_view::npos) return;
+  throw InputError(name + ":2:1",
+                   "found a line of dashes below columns separated by spaces, as sacct prints tables, expected a "
+                   "separator between columns; print the log with sacct -P (and -X to leave out job steps)");
+}
+
+/// The last place of `c` that is not between double quotes; npos if there is none.
+std::size_t last_outside_quotes(std::string_view text, char c) {
+  std::size_t found = std::string_view::npos;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] == c && !quoted) found = i;
+  }
+  return found;
 }
 
 /// One "THEIRS=OURS*FACTOR".
@@ -440,11 +390,16 @@ RenamedColumn parse_renamed_column(std::string_view text, const std::string& pla
   const auto refuse = [&](const std::string& message) {
     throw InputError(place, "found '" + printable(text) + "': " + message);
   };
-  const std::size_t equals = text.rfind('=');
+  const std::size_t equals = last_outside_quotes(text, '=');
   if (equals == std::string_view::npos || equals == 0) {
     refuse("expected THEIRS=OURS, such as arrival=submit_s; THEIRS= leaves a column out");
   }
-  RenamedColumn renamed{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  RenamedColumn renamed{std::string(trimmed(text.substr(0, equals))),
+                        std::string(trimmed(text.substr(equals + 1)))};
+  const std::string& quoted = renamed.theirs;
+  if (quoted.size() > 2 && quoted.find('"', 1) == quoted.size() - 1 && quoted.front() == '"') {
+    renamed.theirs = quoted.substr(1, quoted.size() - 2);
+  }
   const std::size_t star = renamed.ours.find('*');
   std::optional<std::string> factor;
   if (star != std::string::npos) {
@@ -468,9 +423,8 @@ RenamedColumn parse_renamed_column(std::string_view text, const std::string& pla
            did_you_mean(renamed.ours, known));
   }
   if (!factor) return renamed;
-  if (beginning.empty() &&
-      std::ranges::find(kScaledColumns, renamed.ours) == kScaledColumns.end()) {
-    refuse("a factor is for times, percentages and mem_used_mib; leave it out");
+  if (std::ranges::find(kTextColumns, renamed.ours) != kTextColumns.end()) {
+    refuse("a factor is for numbers, and " + renamed.ours + " is a text; leave it out");
   }
   constexpr double kLeast = 1e-12, kMost = 1e12;
   const auto value = parse_number(*factor);
@@ -487,7 +441,10 @@ std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
                                                  const std::string& place) {
   std::vector<RenamedColumn> all;
   for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
+    std::size_t to = from;  // the comma outside quotes
+    for (bool quoted = false; to < text.size() && (quoted || text[to] != ','); ++to) {
+      if (text[to] == '"') quoted = !quoted;
+    }
     const std::string_view part = trimmed(std::string_view(text).substr(from, to - from));
     const RenamedColumn renamed = parse_renamed_column(part, place);
     for (const RenamedColumn& other : all) {
@@ -505,20 +462,22 @@ std::vector<RenamedColumn> parse_renamed_columns(const std::string& text,
 }
 
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
-                   const std::vector<RenamedColumn>& renamed) {
+                   const std::vector<RenamedColumn>& renamed, const LogRules& rules) {
   CsvOptions options = options_of(renamed);
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {  // a pipe can be read only once
-    options.separator = separator_of(first_line(first_bytes(path, "a CSV file")));
+    const std::string head = first_bytes(path, "a CSV file");
+    refuse_blank_separated(head, shown_path(path));
+    options.separator = separator_of(first_line(head));
   }
   CsvReader csv(path, kJobColumns, options);
-  return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys, renamed);
+  return read_job_csv(csv, std::filesystem::path(path).filename().string(), keys, renamed, rules);
 }
 
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys,
-                   const std::vector<RenamedColumn>& renamed) {
+                   const std::vector<RenamedColumn>& renamed, const LogRules& rules) {
   CsvReader csv(in, name, kJobColumns, options_of(renamed));
-  return read_job_csv(csv, name, keys, renamed);
+  return read_job_csv(csv, name, keys, renamed, rules);
 }
 
 bool looks_like_job_csv(const TraceHead& head) { return has_columns(head, {"submit_s", "solo_s"}); }
@@ -552,6 +511,7 @@ struct RareColumns {
     if (column == "steps") return steps;
     if (column == "packing_label") return packing_label;
     if (column == "zoo" || column == "batch") return zoo;
+    if (column == "state") return false;  // all have run
     return true;
   }
 };

@@ -12,17 +12,17 @@
 /// field of an optional column means "not known".
 ///
 ///   job            the job's name, each once; without the column, the number of the row from 1
-///   submit_s       required; [s] 0 or more, up to 4e9 (seconds since 1970 fit); or in all rows a date such
-///                  as 2020-06-09 18:41:01, and the first of them is 0 s
-///   solo_s         required; [s] run time alone on the reference GPU type, above 0
-///   gpus           gang size, 1 or more; 1 if empty
+///   submit_s       required; [s] 0 or more, up to 4e9 (seconds since 1970 fit); or one of the other forms of
+///                  SubmitTimeColumn (logs/time_columns.hpp), and the first of dates is 0 s
+///   solo_s         required; run time alone on the reference GPU type [s], or a form of RunTimeColumn
+///   gpus           gang size, or a form of parse_gpus() (logs/cells.hpp); 1 without the column
 ///   priority       larger goes first; 0 if empty
 ///   gpu_util_pct   profile: maximum GPU utilisation [%], 0 to 100
 ///   mem_alloc_pct  profile: maximum share of memory reserved [%], 0 to 1000
 ///   mem_time_pct   profile: share of time memory was accessed [%], 0 to 100
-///   mem_used_mib   true memory demand [MiB]; unknown demand never causes OOM
+///   mem_used_mib   true memory demand [MiB], or with its unit (parse_memory_mib()); unknown demand never causes OOM
 ///   cpu_milli      CPU asked of the node [1/1000]; 0 if empty
-///   memory_mib     main memory asked of the node [MiB]; 0 if empty
+///   memory_mib     main memory asked of the node, the same; 0 if empty
 ///   epoch_s        solo time of one epoch [s], above 0
 ///   workload       the workload's name in co-run measurements (workload_names.hpp)
 ///   cluster        cluster of the profile, 0 or more
@@ -36,6 +36,7 @@
 ///   zoo            a model of the zoo (`corun list zoo`), which the job trains: its profile is predicted as far
 ///                  as the row does not have it
 ///   batch          samples of its training step, 1 or more; 1 if empty
+///   state          how the job ended (logs/job_states.hpp): rows of jobs that did not end are left out
 ///   solo_s@TYPE    [s] run time alone on a GPU of TYPE, 1e-9 to 9e7; "-": does not run there
 ///   mem_used_mib@TYPE  memory demand on a GPU of TYPE [MiB]
 ///
@@ -47,23 +48,25 @@
 /// nearly that of a missing column above is refused.
 namespace corun::inline traces {
 
-/// Parses "arrival=submit_s,hours=solo_s*3600,note=": a column of the file, its name above and, for numbers
-/// in s, % or MiB but memory_mib, a factor; with nothing after "=" the column is left out. InputError at
-/// `place` for any other text, for names that are not above, and for a name given twice.
+/// Parses "arrival=submit_s,hours=solo_s*3600,end-start=solo_s,note=": a column of the file, in quotes if its name
+/// has a comma, or arithmetic on columns (logs/column_expression.hpp), its name above and, for numbers, a factor;
+/// with nothing after "=" the column is left out. InputError at `place` for any other text, for names that are not
+/// above, and for a name given twice.
 std::vector<RenamedColumn> parse_renamed_columns(const std::string& text, const std::string& place);
 
-/// InputError for anything that the table above excludes, and for a file without jobs. A file with renamed
-/// columns is a log that others wrote: jobs without GPUs or run time (0 or empty) are left out and
-/// counted, a repeated name gets "#" and the number of its row, and solo_s may be a clock time, "HH:MM:SS" or "D-HH:MM:SS". A header without
-/// commas sets the separator: ';', tab or '|'.
+/// Rows without GPUs, run time (or with 0) or submit time, and those whose state `rules` exclude, are left out and
+/// counted. A file with renamed columns is a log that others wrote: job steps are left out, too, a repeated name
+/// gets "#" and the number of its row, columns called state, status or phase are read as `state`, and gangs of
+/// shares become whole GPUs. A header without commas sets the separator: ';', tab or '|'. InputError for anything
+/// else that the table above excludes, for a file without jobs, and as TraceBuilder::take() says.
 Trace read_job_csv(const std::string& path, WorkloadKeys& keys,
-                   const std::vector<RenamedColumn>& renamed = {});
+                   const std::vector<RenamedColumn>& renamed = {}, const LogRules& rules = {});
 /// The same from a stream; `name` stands for the file in messages.
 Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys,
-                   const std::vector<RenamedColumn>& renamed = {});
+                   const std::vector<RenamedColumn>& renamed = {}, const LogRules& rules = {});
 bool looks_like_job_csv(const TraceHead& head);
 
-/// Writes all columns, in the table's order, but leaves out those of the last nine that no job uses.
+/// Writes all columns but `state`, in the table's order, but leaves out those of the nine before it that no job uses.
 /// Reading it back gives the same jobs with the same identifiers, and arrivals as by order_arrivals();
 /// `source`, `reference_type`, features and `shuffled_by_default` are not part of the file, nor is a type on
 /// which nothing is known of any job. Names must have no tabs and line breaks, as from every reader.

@@ -41,6 +41,24 @@ struct ZooRun {
   std::string place;  ///< for messages: FILE:LINE:COLUMN
 };
 
+/// Rows of a file that are no jobs of the trace, for one reason.
+struct LeftOut {
+  std::string reason;           ///< "without GPUs", or with `whole` all of it: "job steps"
+  std::size_t rows = 0;         ///< 1 or more
+  std::size_t first_line = 0;   ///< 0: not known
+  bool whole = false;
+};
+
+/// "12 jobs without GPUs (the first on line 4)".
+std::string text_of(const LeftOut& left_out);
+
+/// Rows of a file in one state, in the file's words.
+struct JobsInState {
+  std::string state;
+  std::size_t rows = 0;
+  bool chosen = true;  ///< they count as jobs
+};
+
 struct Trace {
   Workload workload;
   std::vector<std::string> names;     ///< in the output; all different
@@ -54,13 +72,14 @@ struct Trace {
   std::vector<double> features;               ///< jobs x feature_list, row-major; NaN: not known
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
   std::vector<std::string> gpu_models;        ///< bit i of JobSpec::gpu_models, 32 at most
-  std::string reference_type;                 ///< GPU type of JobSpec::work; empty: not known
-  /// Whether the work of a job that names one GPU model is its run time on it, as in logs of clusters.
-  bool ran_on_named_model = false;
+  /// GPU type of JobSpec::work; empty: not known. The work of a job that names one GPU model is its run time on it.
+  std::string reference_type;
   std::vector<MeasuredOnType> on_types;    ///< each type once
   std::map<std::size_t, ZooRun> zoo_runs;  ///< by JobId, of the jobs that name a model
-  /// Jobs that a reader left out, by reason, for the output: "12 jobs without GPUs".
-  std::vector<std::string> skipped;
+  std::vector<LeftOut> left_out;    ///< rows that are no jobs of the trace, by reason
+  std::vector<JobsInState> states;  ///< rows by the state that their file says; empty: it says none
+  /// What a reader assumed of the file, for the output: "times of day without a zone are taken as UTC".
+  std::vector<std::string> assumptions;
   /// Columns of a job CSV that corun does not know, for the output.
   std::vector<std::string> unread_columns;
   std::vector<std::string> files_beside;  ///< files read beside the named one
@@ -90,7 +109,6 @@ inline Trace without_jobs(const Trace& whole) {
   Trace empty;
   empty.feature_list = whole.feature_list;
   empty.reference_type = whole.reference_type;
-  empty.ran_on_named_model = whole.ran_on_named_model;
   for (const MeasuredOnType& type : whole.on_types)
     empty.on_types.push_back({type.gpu_type, {}, {}});
   empty.source = whole.source;

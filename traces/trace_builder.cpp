@@ -1,7 +1,6 @@
 #include "traces/trace_builder.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 
@@ -54,8 +53,18 @@ void NameIndex::added() {
   place({hash_of(names_->back()), static_cast<std::uint32_t>(names_->size())});
 }
 
-TraceBuilder::TraceBuilder(std::string source)
-    : names_(trace_.names), virtual_clusters_(trace_.virtual_clusters) {
+std::string text_of(const LeftOut& left_out) {
+  const bool one = left_out.rows == 1;
+  std::string what = left_out.reason;
+  if (!left_out.whole) what.insert(0, one ? "job " : "jobs ");
+  if (left_out.whole && one && what.ends_with('s')) what.pop_back();
+  std::string text = std::to_string(left_out.rows) + " " + what;
+  if (left_out.first_line == 0) return text;
+  return text + " (" + (one ? "" : "the first ") + "on line " + std::to_string(left_out.first_line) + ")";
+}
+
+TraceBuilder::TraceBuilder(std::string source, const LogRules& rules)
+    : rules_(rules), names_(trace_.names), virtual_clusters_(trace_.virtual_clusters) {
   trace_.source = std::move(source);
 }
 
@@ -86,19 +95,68 @@ void TraceBuilder::add_or_skip(TraceJob job, std::size_t line) {
   } else if (job.spec.work <= Duration::zero()) {
     skip("without run time", line);
   } else if (line_of(job.name)) {
-    skip("with a repeated name", line);
+    skip_incomplete("with a repeated name", line);
   } else {
     add(std::move(job), line);
   }
 }
 
-void TraceBuilder::skip(std::string_view reason, std::size_t line) {
-  auto known = std::ranges::find(skips_, reason, &Skip::reason);
-  if (known == skips_.end()) {
-    skips_.push_back({std::string(reason), 0, line});
-    known = skips_.end() - 1;
+void TraceBuilder::count(std::string_view reason, std::size_t line, bool whole) {
+  auto known = std::ranges::find(trace_.left_out, reason, &LeftOut::reason);
+  if (known == trace_.left_out.end()) {
+    trace_.left_out.push_back({std::string(reason), 0, line, whole});
+    known = trace_.left_out.end() - 1;
   }
-  ++known->jobs;
+  ++known->rows;
+  if (!rules_.strict) return;
+  throw InputError(trace_.source + ":" + std::to_string(line),
+                   (whole ? "row of " : "job ") + std::string(reason) +
+                       ", expected none with --strict; correct the row, or leave --strict out");
+}
+
+void TraceBuilder::skip(std::string_view reason, std::size_t line) { count(reason, line, false); }
+
+void TraceBuilder::skip_incomplete(std::string_view reason, std::size_t line) {
+  ++incomplete_;
+  count(reason, line, false);
+}
+
+void TraceBuilder::skip_step(std::size_t line) { count("job steps", line, true); }
+
+bool TraceBuilder::keeps_state(std::string_view state, std::size_t line, bool has_end) {
+  if (state.empty()) return true;
+  const std::optional<JobState> known = parse_job_state(state);
+  std::string name = known ? std::string(name_of(*known)) : std::string(state);
+  const bool by_default = !known || (known == JobState::kRunning && has_end);
+  const bool chosen = rules_.states.bits == 0 && by_default ? true
+                      : known                               ? rules_.states.has(*known)
+                                                            : false;
+  auto at = std::ranges::find(trace_.states, name, &JobsInState::state);
+  constexpr std::size_t kMostStates = 64;
+  if (at == trace_.states.end() && trace_.states.size() >= kMostStates) {
+    name = "others";
+    at = std::ranges::find(trace_.states, name, &JobsInState::state);
+  }
+  if (at == trace_.states.end()) {
+    trace_.states.push_back({name, 0, chosen});
+    at = trace_.states.end() - 1;
+  }
+  ++at->rows;
+  if (!known) assume("states that corun does not know count as ended");
+  if (chosen) return true;
+  if (known == JobState::kRunning) {
+    skip("still running when the log ends", line);
+  } else if (known == JobState::kPending) {
+    skip("that never ran", line);
+  } else {
+    skip("in the state " + printable(name), line);
+  }
+  return false;
+}
+
+void TraceBuilder::assume(std::string_view assumption) {
+  auto& known = trace_.assumptions;
+  if (std::ranges::find(known, assumption) == known.end()) known.emplace_back(assumption);
 }
 
 std::uint32_t TraceBuilder::virtual_cluster(std::string_view name) {
@@ -130,16 +188,20 @@ std::size_t TraceBuilder::gpu_type(std::string_view name) {
 }
 
 Trace TraceBuilder::take(const std::string& place) {
-  for (const Skip& skip : skips_) {
-    trace_.skipped.push_back(std::to_string(skip.jobs) + (skip.jobs == 1 ? " job " : " jobs ") +
-                             skip.reason + " (" + (skip.jobs == 1 ? "" : "the first ") +
-                             "on line " + std::to_string(skip.first_line) + ")");
+  std::string why;
+  std::size_t rows = trace_.names.size();
+  for (const LeftOut& left_out : trace_.left_out) {
+    rows += left_out.rows;
+    why += (why.empty() ? "" : ", ") + text_of(left_out);
   }
   if (trace_.names.empty()) {
-    std::string why;
-    for (const std::string& skipped : trace_.skipped) why += (why.empty() ? "" : ", ") + skipped;
     throw InputError(place, why.empty() ? "no rows after the header, expected one per job; add jobs"
                                         : "no job is left, expected some; left out were " + why);
+  }
+  if (incomplete_ > rows - incomplete_) {
+    throw InputError(place, std::to_string(incomplete_) + " of " + std::to_string(rows) +
+                                " rows could not be read as jobs, expected at most half; left "
+                                "out were " + why + "; are the columns the right ones?");
   }
   order_arrivals(trace_);
   return std::move(trace_);
@@ -160,27 +222,8 @@ void ask_for_gpus(JobSpec& spec, std::int64_t gpu_milli) {
   spec.gpu_milli = static_cast<int>(std::clamp<std::int64_t>(gpu_milli, 1, kWhole));
 }
 
-std::optional<Time> parse_date_time(std::string_view text) {
-  constexpr std::string_view kForm = "dddd-dd-dd dd:dd:dd";
-  if (text.size() != kForm.size()) return std::nullopt;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool fits = kForm[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == kForm[i];
-    if (!fits) return std::nullopt;
-  }
-  const auto digits = [&](std::size_t at, std::size_t count) {
-    int value = 0;
-    for (std::size_t i = at; i < at + count; ++i) value = value * 10 + (text[i] - '0');
-    return value;
-  };
-  using namespace std::chrono;
-  const year_month_day date{year{digits(0, 4)}, month{static_cast<unsigned>(digits(5, 2))},
-                            day{static_cast<unsigned>(digits(8, 2))}};
-  const int hour = digits(11, 2), minute = digits(14, 2), second = digits(17, 2);
-  // Times before 1970 would be negative; times of the next century exceed kMaxTimeSeconds.
-  const bool sound = date.ok() && digits(0, 4) >= 1970 && digits(0, 4) < 2090 && hour < 24 &&
-                     minute < 60 && second < 60;
-  if (!sound) return std::nullopt;
-  return sys_days{date}.time_since_epoch() + hours{hour} + minutes{minute} + seconds{second};
+std::string name_or_row(std::string_view name, std::size_t row) {
+  return name.empty() ? "#" + std::to_string(row) : std::string(name);
 }
 
 std::string_view first_line(std::string_view text, char comment) {
@@ -194,20 +237,34 @@ std::string_view first_line(std::string_view text, char comment) {
   return {};
 }
 
-bool has_columns(const TraceHead& head, std::initializer_list<std::string_view> columns) {
-  const std::string_view line = first_line(head.text);
-  const auto names_it = [&](std::string_view column) {
-    for (std::string_view rest = line; !rest.empty();) {
-      std::string_view field = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(rest.size(), field.size() + 1));
-      if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
-        field = field.substr(1, field.size() - 2);
-      }
-      if (field == column) return true;
+char separator_of(std::string_view header) {
+  if (header.find(',') != std::string_view::npos) return ',';
+  const std::size_t at = header.find_first_of(";\t|");
+  return at == std::string_view::npos ? ',' : header[at];
+}
+
+std::vector<std::string> names_in(std::string_view header, char separator) {
+  std::vector<std::string> names;
+  for (std::size_t from = 0; from <= header.size();) {
+    std::size_t to = from;  // the separator outside quotes
+    for (bool quoted = false; to < header.size() && (quoted || header[to] != separator); ++to) {
+      if (header[to] == '"') quoted = !quoted;
     }
-    return false;
-  };
-  return std::ranges::all_of(columns, names_it);
+    std::string_view name = trimmed(header.substr(from, to - from));
+    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') {
+      name = name.substr(1, name.size() - 2);
+    }
+    names.emplace_back(name);
+    from = to + 1;
+  }
+  return names;
+}
+
+bool has_columns(const TraceHead& head, std::initializer_list<std::string_view> columns) {
+  const std::vector<std::string> names = names_in(first_line(head.text), ',');
+  return std::ranges::all_of(columns, [&](std::string_view column) {
+    return std::ranges::find(names, column) != names.end();
+  });
 }
 
 }  // namespace corun::inline traces

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "traces/csv_reader.hpp"
+#include "traces/logs/job_states.hpp"
 #include "traces/trace.hpp"
 
 /// Common part of all readers of job traces: limits, checks of repeated names, counts of jobs that are left
@@ -62,9 +63,16 @@ struct TraceJob {
   std::optional<ZooRun> zoo_run = {};
 };
 
+/// Which rows of a file are jobs.
+struct LogRules {
+  ChosenStates states;  ///< of those whose state the file says
+  bool strict = false;  ///< the first row that is left out is an error
+  bool operator==(const LogRules&) const = default;
+};
+
 class TraceBuilder {
  public:
-  explicit TraceBuilder(std::string source);
+  explicit TraceBuilder(std::string source, const LogRules& rules = {});
   TraceBuilder(const TraceBuilder&) = delete;  // the indexes point into the trace
   TraceBuilder& operator=(const TraceBuilder&) = delete;
 
@@ -75,8 +83,23 @@ class TraceBuilder {
   /// add() for logs whose errors cannot be corrected: leaves out and counts a job with a repeated name,
   /// without GPUs or without run time.
   void add_or_skip(TraceJob job, std::size_t line);
-  /// Counts a job that is left out: "without GPUs".
+  /// Counts a row that is left out because it is no job that ran, or none of those asked for: "without GPUs".
+  /// With rules.strict it is an InputError.
   void skip(std::string_view reason, std::size_t line);
+  /// The same for a row that lacks what its job must have: take() refuses a file in which they are more than half
+  /// of all rows.
+  void skip_incomplete(std::string_view reason, std::size_t line);
+  /// add_or_skip() without a job whose end is before its start: counts it.
+  void skip_backwards(std::size_t line) { skip_incomplete("whose end is before its start", line); }
+  void skip_without_submit(std::size_t line) { skip_incomplete("without submit time", line); }
+  /// Counts the step of a job, which is no job.
+  void skip_step(std::size_t line);
+  /// Whether a row in this state is a job; else it is counted as left out. A word that is no known state counts as
+  /// one that has ended, an empty text as none.
+  /// With `has_end` a running job has ended.
+  bool keeps_state(std::string_view state, std::size_t line, bool has_end = false);
+  /// A reader's assumption (Trace::assumptions), once.
+  void assume(std::string_view assumption);
 
   /// Index of a virtual cluster, new if not yet known. The empty name is an ordinary name.
   std::uint32_t virtual_cluster(std::string_view name);
@@ -87,31 +110,28 @@ class TraceBuilder {
   std::size_t gpu_type(std::string_view name);
 
   std::size_t jobs() const { return trace_.names.size(); }
-  /// The trace, arrivals in order. InputError at `place` if there are no jobs.
+  /// The trace, arrivals in order. InputError at `place` if there are no jobs, and if skip_incomplete() counted more
+  /// than half of all rows.
   Trace take(const std::string& place);
   /// take(), with the first job submitted at time 0. For logs with dates.
   Trace take_from_first_submit(const std::string& place);
 
  private:
-  struct Skip {
-    std::string reason;
-    std::size_t jobs = 0;
-    std::size_t first_line = 0;
-  };
+  void count(std::string_view reason, std::size_t line, bool whole);
   Trace trace_;
+  LogRules rules_;
+  std::size_t incomplete_ = 0;  ///< rows
   NameIndex names_;
   NameIndex virtual_clusters_;
   std::vector<std::uint32_t> lines_;  ///< of each job, saturating
-  std::vector<Skip> skips_;
 };
 
 /// Sets gpus and gpu_milli from a demand in thousandths of a GPU, 1 to 10^9: below 1000 a share of one GPU,
 /// else whole GPUs, rounded up.
 void ask_for_gpus(JobSpec& spec, std::int64_t gpu_milli);
 
-/// Seconds since 1970 of "2020-06-09 18:41:01", taken as UTC; nothing for any other text and for years
-/// outside 1970 to 2089.
-std::optional<Time> parse_date_time(std::string_view text);
+/// The name, or "#" and the number of its row if it is absent.
+std::string name_or_row(std::string_view name, std::size_t row);
 
 /// The data by which a format is recognised.
 struct TraceHead {
@@ -122,6 +142,10 @@ struct TraceHead {
 /// The first line that is neither empty nor begins with `comment`; without line end and byte order
 /// mark.
 std::string_view first_line(std::string_view text, char comment = '\0');
+/// The separator of a header: ',' if it has one, else the first of ';', tab and '|' that it has, else ','.
+char separator_of(std::string_view header);
+/// The names of the columns of a header line, without quotes and the blanks around them.
+std::vector<std::string> names_in(std::string_view header, char separator);
 /// Whether the first line of a CSV file names all of these columns.
 bool has_columns(const TraceHead& head, std::initializer_list<std::string_view> columns);
 

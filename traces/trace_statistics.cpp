@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
@@ -70,48 +71,73 @@ TraceStatistics trace_statistics(const Trace& trace) {
   return s;
 }
 
-std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
-                                                   std::span<const std::string> cluster) {
-  const GpuTypes types;
-  std::vector<GpuTypeStatistics> all;
-  const auto add = [&](const std::string& name) {
-    const bool known = std::ranges::any_of(
-        all, [&](const GpuTypeStatistics& s) { return types.same(s.gpu_type, name); });
-    if (!known) all.push_back({name});
-  };
-  for (const std::string& name : cluster) add(name);
-  if (cluster.empty()) {
-    if (!trace.reference_type.empty()) add(trace.reference_type);
-    for (const MeasuredOnType& type : trace.on_types) add(type.gpu_type);
-    for (const std::string& name : trace.gpu_models) add(name);
+namespace {
+
+/// Which jobs may run on each of some GPU types, and how long.
+class JobsOnTypes {
+ public:
+  JobsOnTypes(const Trace& trace, std::span<const std::string> cluster) : trace_(trace) {
+    const auto add = [&](const std::string& name) {
+      const bool known = std::ranges::any_of(
+          names, [&](const std::string& other) { return types_.same(other, name); });
+      if (!known) names.push_back(name);
+    };
+    for (const std::string& name : cluster) add(name);
+    if (cluster.empty()) {
+      if (!trace.reference_type.empty()) add(trace.reference_type);
+      for (const MeasuredOnType& type : trace.on_types) add(type.gpu_type);
+      for (const std::string& name : trace.gpu_models) add(name);
+    }
+    // By type: its bits among the trace's models, and its measurements.
+    bits_.assign(names.size(), 0);
+    measured_.assign(names.size(), nullptr);
+    for (std::size_t t = 0; t < names.size(); ++t) {
+      for (std::size_t m = 0; m < trace.gpu_models.size(); ++m) {
+        if (types_.same(trace.gpu_models[m], names[t])) bits_[t] |= std::uint32_t{1} << m;
+      }
+      for (const MeasuredOnType& type : trace.on_types) {
+        if (types_.same(type.gpu_type, names[t])) measured_[t] = &type;
+      }
+    }
   }
 
-  // By type: its bits among the trace's models, and its measurements.
-  std::vector<std::uint32_t> bits(all.size(), 0);
-  std::vector<const MeasuredOnType*> measured(all.size(), nullptr);
-  for (std::size_t t = 0; t < all.size(); ++t) {
-    for (std::size_t m = 0; m < trace.gpu_models.size(); ++m) {
-      if (types.same(trace.gpu_models[m], all[t].gpu_type)) bits[t] |= std::uint32_t{1} << m;
+  std::vector<std::string> names;
+
+  /// The job's run time on a type [s]; NaN: not known; infinity: does not run there.
+  double solo_s(std::size_t t, std::size_t j) const {
+    if (measured_[t] != nullptr && !std::isnan(measured_[t]->solo_s[j])) {
+      return measured_[t]->solo_s[j];
     }
-    for (const MeasuredOnType& type : trace.on_types) {
-      if (types.same(type.gpu_type, all[t].gpu_type)) measured[t] = &type;
-    }
+    const JobSpec& job = trace_.workload.jobs[j];
+    const bool ran_here = job.gpu_models == bits_[t] && bits_[t] != 0;
+    return types_.same(names[t], trace_.reference_type) || ran_here ? to_seconds(job.work) : kNaN;
   }
-  const auto on = [&](std::size_t t, std::size_t j) {
-    const bool reference = types.same(all[t].gpu_type, trace.reference_type);
-    if (measured[t] != nullptr && !std::isnan(measured[t]->solo_s[j]))
-      return measured[t]->solo_s[j];
-    const bool ran_here =
-        trace.ran_on_named_model && trace.workload.jobs[j].gpu_models == bits[t] && bits[t] != 0;
-    return reference || ran_here ? to_seconds(trace.workload.jobs[j].work) : kNaN;
-  };
+  bool may_run(std::size_t t, std::size_t j) const {
+    const std::uint32_t models = trace_.workload.jobs[j].gpu_models;
+    return (models == 0 || (models & bits_[t]) != 0) && !std::isinf(solo_s(t, j));
+  }
+
+ private:
+  const Trace& trace_;
+  GpuTypes types_;
+  std::vector<std::uint32_t> bits_;
+  std::vector<const MeasuredOnType*> measured_;
+};
+
+}  // namespace
+
+std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
+                                                   std::span<const std::string> cluster) {
+  const JobsOnTypes on(trace, cluster);
+  std::vector<GpuTypeStatistics> all;
+  for (const std::string& name : on.names) all.push_back({name});
   for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
     const JobSpec& job = trace.workload.jobs[j];
     std::size_t possible = 0;
     GpuTypeStatistics* last = nullptr;
     for (std::size_t t = 0; t < all.size(); ++t) {
-      const double solo_s = on(t, j);
-      if ((job.gpu_models != 0 && (job.gpu_models & bits[t]) == 0) || std::isinf(solo_s)) continue;
+      if (!on.may_run(t, j)) continue;
+      const double solo_s = on.solo_s(t, j);
       last = &all[t];
       ++possible;
       ++last->jobs;
@@ -122,6 +148,41 @@ std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
     if (possible == 1) ++last->only_here;
   }
   return all;
+}
+
+std::vector<PeakDemand> peak_demands(const Trace& trace, std::span<const std::string> cluster,
+                                     std::span<const double> gpus) {
+  const JobsOnTypes on(trace, cluster);
+  std::vector<PeakDemand> demands(on.names.size());
+  std::vector<std::vector<std::pair<double, double>>> changes(on.names.size());  // time [s], GPUs
+  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
+    const JobSpec& job = trace.workload.jobs[j];
+    std::size_t possible = 0;
+    std::size_t last = 0;
+    for (std::size_t t = 0; t < on.names.size(); ++t) {
+      if (!on.may_run(t, j)) continue;
+      ++possible;
+      last = t;
+    }
+    if (possible != 1) continue;
+    const double solo_s = on.solo_s(last, j);
+    const double asked = job.gpus * (job.gpu_milli * 1e-3);
+    const double from = to_seconds(job.submit);
+    changes[last].emplace_back(from, asked);
+    changes[last].emplace_back(from + (std::isnan(solo_s) ? to_seconds(job.work) : solo_s), -asked);
+  }
+  for (std::size_t t = 0; t < demands.size(); ++t) {
+    std::ranges::sort(changes[t]);  // at one time ends come first
+    double now = 0;
+    double before = 0;
+    for (const auto& [at, change] : changes[t]) {
+      if (now > gpus[t] + 1e-9) demands[t].above_s += at - before;
+      now += change;
+      before = at;
+      demands[t].gpus = std::max(demands[t].gpus, now);
+    }
+  }
+  return demands;
 }
 
 std::optional<double> offered_load(const TraceStatistics& statistics, double gpus) {

@@ -65,6 +65,17 @@ struct GpuTypeStatistics {
 std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
                                                    std::span<const std::string> cluster);
 
+/// The GPUs that the jobs of one type ask for over time, each from its submission for its run time.
+struct PeakDemand {
+  double gpus = 0;     ///< most at once
+  double above_s = 0;  ///< time during which they ask for more than the type has [s]
+};
+
+/// By type of gpu_type_statistics(trace, cluster): of the jobs that may run on no other of them. `gpus` are those
+/// of each type.
+std::vector<PeakDemand> peak_demands(const Trace& trace, std::span<const std::string> cluster,
+                                     std::span<const double> gpus);
+
 /// Run time x GPUs of a job [GPU s], a share of a GPU as such.
 double gpu_seconds(const JobSpec& job);
 

@@ -68,7 +68,7 @@ std::optional<GavelThroughputs> read_rates(const TraceEntry& format,
 }  // namespace
 
 void add_trace_format(CommandLine& command) {
-  add_columns_option(command);
+  add_log_options(command);
   command.own.add_options()("format-name", po::value<std::string>(),
                             "format of the trace, one of `corun list traces`; else it is known by "
                             "how the file begins")(
@@ -107,8 +107,13 @@ ReadTrace read_trace(const std::string& given, const po::variables_map& values,
     throw InputError("--columns", "is for format csv, found " + std::string(entry->name));
   }
   request.rates = rates ? &*rates : nullptr;
+  request.rules.strict = values.count("strict") != 0;
+  if (values.count("states") != 0) {
+    request.rules.states = parse_chosen_states(values["states"].as<std::string>(), "--states");
+  }
   read.trace = entry->make(request, keys);
-  for (const std::string& skipped : read.trace.skipped) note(common, "left out " + skipped);
+  for (const LeftOut& left_out : read.trace.left_out) note(common, "left out " + text_of(left_out));
+  for (const std::string& assumption : read.trace.assumptions) note(common, assumption);
   return read;
 }
 

@@ -20,6 +20,12 @@ namespace {
 constexpr std::array<std::string_view, std::size(kWorkQuantiles)> kQuantileNames{
     "min", "p5", "p25", "median", "p75", "p95", "p99", "max"};
 
+std::vector<std::string> texts_of(const std::vector<LeftOut>& left_out) {
+  std::vector<std::string> texts;
+  for (const LeftOut& l : left_out) texts.push_back(text_of(l));
+  return texts;
+}
+
 std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
 }
@@ -31,7 +37,6 @@ std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
   };
   line("trace", printable(report.file, 300) + " (" + report.format + ")");
   line("jobs", std::to_string(s.jobs));
-  for (const std::string& skipped : report.trace->skipped) line("left out", skipped);
   line("GPUs asked for", fmt::format("{:.6g} in all, {:.4g} per job; {} jobs ask for a part of one",
                                      s.gpus, s.gpus / static_cast<double>(s.jobs), s.sharing));
   line("work", fmt::format("{:.6g} GPU-hours", s.gpu_s / 3600));
@@ -60,6 +65,28 @@ std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
     line("GPU models", fmt::format("{} jobs name some of {}", s.with_model,
                                    fmt::join(report.trace->gpu_models, ", ")));
   }
+  return out;
+}
+
+/// What was assumed of the file, jobs by state, and rows that are no jobs, with their reason.
+std::string rows_table(const Trace& trace) {
+  std::string out;
+  if (!trace.states.empty()) {
+    out += fmt::format("\n{:<24}  {:>10}\n", "state", "rows");
+    for (const JobsInState& s : trace.states) {
+      out += fmt::format("{:<24}  {:>10}{}\n", printable(s.state, 24), s.rows,
+                         s.chosen ? "" : "  left out");
+    }
+  }
+  if (!trace.left_out.empty()) {
+    out += fmt::format("\n{:>10}  {:>10}  {}\n", "left out", "first line", "reason");
+    for (const LeftOut& l : trace.left_out) {
+      out += fmt::format("{:>10}  {:>10}  {}\n", l.rows,
+                         l.first_line == 0 ? "-" : std::to_string(l.first_line), l.reason);
+    }
+  }
+  if (!trace.assumptions.empty()) out += "\nassumed\n";
+  for (const std::string& assumption : trace.assumptions) out += "  " + assumption + "\n";
   return out;
 }
 
@@ -103,15 +130,21 @@ struct TypeRow {
   GpuTypeStatistics jobs;
   std::optional<double> gpus;  ///< of the cluster
   std::optional<double> load;  ///< of the type's GPUs if all jobs that may run there did
+  PeakDemand peak;             ///< of the jobs that run there only
 };
 
 std::vector<TypeRow> rows_by_type(const TraceReport& report, const TraceStatistics& s) {
   std::vector<std::string> names;
   for (const GpusOfType& type : report.types) names.push_back(type.gpu_type);
+  std::vector<double> gpus;
+  for (const GpusOfType& type : report.types) gpus.push_back(type.gpus);
+  std::vector<PeakDemand> peaks;
+  if (!gpus.empty()) peaks = peak_demands(*report.trace, names, gpus);
   std::vector<TypeRow> rows;
   for (GpuTypeStatistics& type : gpu_type_statistics(*report.trace, names)) {
-    TypeRow row{std::move(type), std::nullopt, std::nullopt};
+    TypeRow row{std::move(type), std::nullopt, std::nullopt, {}};
     if (!report.types.empty()) {
+      row.peak = peaks[rows.size()];
       row.gpus = report.types[rows.size()].gpus;
       if (const auto all = offered_load(s, *row.gpus)) {
         row.load = s.gpu_s > 0 ? *all * row.jobs.gpu_s / s.gpu_s : 0;
@@ -136,6 +169,13 @@ std::string types_table(const TraceReport& report, const TraceStatistics& s) {
                        row.jobs.only_here, row.jobs.measured, row.jobs.gpu_s / 3600,
                        row.load ? fmt::format("{:.3g}", *row.load) : "-");
   }
+  for (const TypeRow& row : rows) {
+    if (row.peak.above_s <= 0) continue;
+    out += fmt::format("warning: the jobs that run on {} only ask for up to {:g} GPUs at once; it has {:g}, and for "
+                       "{:.4g} hours they ask for more: they wait then\n",
+                       printable(row.jobs.gpu_type, 24), row.peak.gpus, *row.gpus,
+                       row.peak.above_s / 3600);
+  }
   return out;
 }
 
@@ -144,7 +184,7 @@ std::string types_table(const TraceReport& report, const TraceStatistics& s) {
 std::string trace_report_table(const TraceReport& report) {
   const TraceStatistics s = trace_statistics(*report.trace);
   return summary_of(report, s) + work_table(s) + gangs_table(s) + virtual_clusters_table(s) +
-         types_table(report, s);
+         types_table(report, s) + rows_table(*report.trace);
 }
 
 nlohmann::ordered_json trace_report_json(const TraceReport& report) {
@@ -155,7 +195,8 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
   Json json{{"file", report.file},
             {"format", report.format},
             {"jobs", s.jobs},
-            {"skipped", report.trace->skipped},
+            {"skipped", texts_of(report.trace->left_out)},
+            {"assumptions", report.trace->assumptions},
             {"gpus_asked", s.gpus},
             {"jobs_on_a_share", s.sharing},
             {"jobs_with_profile", s.with_profile},
@@ -188,7 +229,19 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
                                  {"jobs_measured", row.jobs.measured},
                                  {"gpu_hours", row.jobs.gpu_s / 3600},
                                  {"cluster_gpus", or_null(row.gpus)},
-                                 {"offered_load", or_null(row.load)}});
+                                 {"offered_load", or_null(row.load)},
+                                 {"most_gpus_asked", row.gpus ? Json(row.peak.gpus) : Json(nullptr)},
+                                 {"hours_above", row.gpus ? Json(row.peak.above_s / 3600) : Json(nullptr)}});
+  }
+  json["left_out"] = Json::array();
+  for (const LeftOut& l : report.trace->left_out) {
+    json["left_out"].push_back({{"reason", l.reason},
+                                {"rows", l.rows},
+                                {"first_line", l.first_line == 0 ? Json(nullptr) : Json(l.first_line)}});
+  }
+  json["states"] = Json::array();
+  for (const JobsInState& state : report.trace->states) {
+    json["states"].push_back({{"state", state.state}, {"rows", state.rows}, {"jobs", state.chosen}});
   }
   json["cluster_gpus"] = or_null(report.gpus);
   json["offered_load"] = report.gpus ? or_null(offered_load(s, *report.gpus)) : Json(nullptr);

@@ -82,8 +82,7 @@ std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const
       const JobSpec& job = trace.workload.jobs[j];
       JobTypeTable::Entry& entry = entries[j * types_.size() + t];
       double solo_s = measured != nullptr ? measured->solo_s[j] : kNaN;
-      const bool ran_here = trace.ran_on_named_model && job.gpu_models == std::uint32_t{1}
-                                                                              << type.gpu.id;
+      const bool ran_here = job.gpu_models == std::uint32_t{1} << type.gpu.id;
       if (ran_here && std::isnan(solo_s)) solo_s = to_seconds(job.work);
       if (solo_s > 0 && std::isfinite(solo_s)) {
         entry.speed = to_seconds(job.work) / solo_s;

@@ -24,7 +24,7 @@ class TypesOfJobs {
   /// cluster.machines, that of the source's measurements or the first machine; empty if none of them tells.
   std::string reference(const Trace& trace) const;
 
-  /// A job's speed on a type is that of its measurement there (Trace::on_types, ran_on_named_model), else of the first predictor that knows both
+  /// A job's speed on a type is that of its measurement there (Trace::on_types), of its run time if it names this type alone, else of the first predictor that knows both
   /// types, else 1, assumed; its memory demand is that of its measurement, else the demand of its profile and the
   /// difference of the types' contexts. All speeds are then multiplied by GpuType::speed. Null if no job
   /// differs between the types by any of these.

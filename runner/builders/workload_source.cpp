@@ -60,6 +60,13 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
         config.place("workload.labels"),
         "workload.labels is for source lucid, found source " + w.source + "; leave it out");
   }
+  const bool reads_log = source.reads_file && !source.generates;
+  for (const auto& [key, set] : {std::pair("workload.states", w.states.has_value()),
+                                 std::pair("workload.strict", w.strict)}) {
+    if (!set || reads_log) continue;
+    throw InputError(config.place(key), std::string(key) + " is for sources that read a log, found " + w.source +
+                                            "; leave it out");
+  }
   if (given || source.generates) return;
   // Default values are accepted because a dumped configuration contains them.
   const bool jobs = w.jobs != WorkloadConfig{}.jobs;
@@ -198,6 +205,8 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   if (w.columns) {
     query.columns = parse_renamed_columns(*w.columns, config_->place("workload.columns"));
   }
+  query.rules.strict = w.strict;
+  if (w.states) query.rules.states = parse_chosen_states(*w.states, config_->place("workload.states"));
   if (w.labels) query.labels = files.find(*w.labels, config_->place("workload.labels"));
   const std::shared_ptr<const TraceFile> read = files.cache().trace(query);
   // A shared trace was read with its own keys, so the experiment's keys must begin with the same
@@ -220,8 +229,11 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
 }
 
 void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, InputFiles& files) {
-  for (const std::string& skipped : trace.skipped) {
-    warnings_.push_back("left out " + skipped + " of " + printable(trace.source));
+  for (const LeftOut& left_out : trace.left_out) {
+    warnings_.push_back("left out " + text_of(left_out) + " of " + printable(trace.source));
+  }
+  for (const std::string& assumption : trace.assumptions) {
+    warnings_.push_back(printable(trace.source) + ": " + assumption);
   }
   if (!trace.unread_columns.empty()) {
     warnings_.push_back(

@@ -25,6 +25,10 @@ struct WorkloadConfig {
   std::optional<std::string> path;   ///< file, for sources that read one
   /// Names of columns of the file, for source csv: parse_renamed_columns() (traces/job_csv.hpp).
   std::optional<std::string> columns;
+  /// States of jobs that count, for files that say them: parse_chosen_states() (traces/logs/job_states.hpp); null:
+  /// those that have ended.
+  std::optional<std::string> states;
+  bool strict = false;                ///< the first row that is left out is an error
   std::optional<std::string> labels;  ///< CSV of packing labels by workload, for source lucid
   /// GPU type of the solo times; null: that of the file, else the first of cluster.machines.
   std::optional<std::string> gpu_type;

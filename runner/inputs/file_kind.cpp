@@ -53,6 +53,9 @@ struct KindText {
 };
 
 constexpr KindText kTexts[] = {
+    {FileKind::kNvidiaSmi, "a log of nvidia-smi, samples of one GPU",
+     "make one row of it per job (docs/formats.md, Table of profiles): gpu_util_pct is the largest utilization.gpu, "
+     "mem_time_pct the mean of utilization.memory, mem_used_mib the largest memory.used"},
     {FileKind::kConfiguration, "a configuration", "run it: corun replay {0}"},
     {FileKind::kSweep, "a sweep", "run it: corun sweep {0}"},
     {FileKind::kJobs, "a job trace", "run it: corun replay {0}"},
@@ -85,6 +88,9 @@ FoundKind kind_of_file(const std::string& path) {
     return {};
   }
   if (head.text.starts_with("\x89HDF\r\n")) return {FileKind::kHdf5};
+  if (first_line(head.text).find("utilization.gpu") != std::string_view::npos) {
+    return {FileKind::kNvidiaSmi};
+  }
   if (has_model_header(path)) return {FileKind::kModel};
   for (const TraceEntry& entry : trace_catalog()) {
     if (entry.looks_like != nullptr && entry.looks_like(head)) return {FileKind::kJobs, entry.name};

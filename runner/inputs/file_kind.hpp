@@ -19,6 +19,7 @@ enum class FileKind : std::uint8_t {
   kProfiles,       ///< a table of profiles in corun's own form (profile_csv.hpp)
   kKnowledgeBase,  ///< knowledge_file.hpp
   kModel,          ///< a fitted model (model_file.hpp)
+  kNvidiaSmi,      ///< samples of nvidia-smi --query-gpu
   kHdf5,           ///< results of corun replay or sweep
   kUnknown,  ///< none of these; also a file that cannot be read, is empty, or is no regular file
 };

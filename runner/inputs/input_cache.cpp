@@ -16,6 +16,7 @@ std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query) {
   TraceRequest request;
   request.path = query.path;
   request.columns = query.columns;
+  request.rules = query.rules;
   request.labels = query.labels;
   if (query.source->reads_rates) {
     file->rates = std::make_shared<const GavelThroughputs>(

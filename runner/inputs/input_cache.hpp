@@ -27,6 +27,7 @@ struct TraceQuery {
   std::string rates;                  ///< for sources that count steps: the file of rates
   std::string gpu;                    ///< and the GPU type, in Gavel's name, whose rates are read
   std::vector<RenamedColumn> columns = {};  ///< as TraceRequest::columns
+  LogRules rules = {};                      ///< as TraceRequest::rules
 
   bool operator==(const TraceQuery&) const = default;
 };

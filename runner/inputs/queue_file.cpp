@@ -17,7 +17,9 @@ Trace read_queue(const std::string& path, const std::vector<RenamedColumn>& rena
   WorkloadKeys keys;
   const std::vector<std::string> header = CsvReader(path, {}, {.ignore_unknown = true}).header();
   if (!renamed.empty() || std::find(header.begin(), header.end(), "solo_s") != header.end()) {
-    return read_job_csv(path, keys, renamed);
+    LogRules rules;  // the jobs of a queue wait
+    rules.states.bits = (1U << static_cast<unsigned>(kJobStates)) - 1;
+    return read_job_csv(path, keys, renamed, rules);
   }
   const ProfileTable table = read_profile_csv(path);
   Trace trace;

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "tests/helpers/left_out.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "traces/public_formats/gavel_trace.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
@@ -206,7 +207,7 @@ TEST(GavelTrace, JobsWithoutARateAreLeftOutAndCounted) {
   const File file("B\tx\ty\t1\t5\t0\t4\nB\tx\ty\t1\t5\t0\t2\nB\tx\ty\t1\t5\t0\t8\n");
   const Trace t = read_gavel_trace(file.path(), &r);
   EXPECT_EQ(t.names, std::vector<std::string>{"1"});
-  EXPECT_EQ(t.skipped, std::vector<std::string>{
+  EXPECT_EQ(test::texts(t), std::vector<std::string>{
                            "2 jobs without a rate on v100 with as many GPUs as they ask for"});
 }
 
@@ -232,7 +233,7 @@ TEST(GavelTrace, PublishedFiles) {
   const Trace old = read_gavel_trace(test::public_data("gavel/seed_0_0e4a51.trace"), &r);
   const Trace csv = read_gavel_trace(test::public_data("peers/gavel/trace_0e4a51_1000.csv"), &r);
   ASSERT_EQ(old.names.size(), csv.names.size());  // the CSV leaves the same jobs out
-  EXPECT_EQ(old.skipped.size(), 1U);
+  EXPECT_EQ(old.left_out.size(), 1U);
   for (std::size_t j = 0; j < csv.names.size(); ++j) {
     const JobSpec& a = old.workload.jobs[j];
     const JobSpec& b = csv.workload.jobs[j];

@@ -173,7 +173,6 @@ Trace synthetic_trace(const SyntheticOptions& options) {
     trace.virtual_clusters = options.like->virtual_clusters;
     trace.gpu_models = options.like->gpu_models;
     trace.reference_type = options.like->reference_type;
-    trace.ran_on_named_model = options.like->ran_on_named_model;
     for (const MeasuredOnType& type : options.like->on_types) {
       trace.on_types.push_back({type.gpu_type, {}, {}});
     }

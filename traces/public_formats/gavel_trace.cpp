@@ -34,6 +34,10 @@ const std::vector<std::string> kTen = {"job_type",       "command",         "wor
                                        "steps_argument", "needs_data",      "total_steps",
                                        "scale_factor",   "priority_weight", "slo",
                                        "arrival_s"};
+const std::vector<std::string> kTwelve = {
+    "job_type",    "command",      "working_directory", "steps_argument",
+    "needs_data",  "total_steps",  "scale_factor",      "mode",
+    "priority_weight", "slo",      "duration",          "arrival_s"};
 const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argument", "needs_data",
                                          "total_steps", "arrival_s", "scale_factor"};
 
@@ -41,8 +45,10 @@ const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argu
 CsvOptions form_of(std::string_view head) {
   const auto tabs = static_cast<std::size_t>(std::ranges::count(first_line(head), '\t'));
   if (tabs == 0) return {};
-  return {
-      .separator = '\t', .ignore_unknown = true, .header = tabs < kTen.size() - 1 ? kSeven : kTen};
+  const std::vector<std::string>& header = tabs < kTen.size() - 1       ? kSeven
+                                           : tabs < kTwelve.size() - 1 ? kTen
+                                                                       : kTwelve;
+  return {.separator = '\t', .ignore_unknown = true, .header = header};
 }
 
 /// Whether the type has rates for some number of GPUs.
@@ -62,7 +68,8 @@ bool knows(const GavelThroughputs& rates, std::string_view type) {
              "correct the type or give other rates");
 }
 
-Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThroughputs* rates) {
+Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThroughputs* rates,
+                       const LogRules& rules) {
   const auto id = csv.column("job_id");
   const auto arrival = csv.column("arrival_s");
   const auto type = csv.column("job_type");
@@ -79,6 +86,7 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
   std::unordered_map<std::string, std::size_t> line_of;
   std::size_t row = 0;
   std::size_t without_rate = 0;
+  std::size_t first_without_rate = 0;
   while (csv.next()) {
     std::string name = csv.has(id) ? std::string(csv.required_text(id, "the number of a job"))
                                    : std::to_string(row);
@@ -105,7 +113,10 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
     const auto place = rates->find(what, job.gpus);
     if (!place || !(rates->alone[*place] > 0)) {
       if (!place && !knows(*rates, what)) refuse_type(csv, type, *rates);
-      ++without_rate;
+      if (without_rate++ == 0) first_without_rate = csv.line();
+      if (rules.strict) {
+        csv.refuse(type, "a rate on " + rates->pairs.gpu + ", with --strict");
+      }
       continue;
     }
     job.steps_per_s = rates->alone[*place];
@@ -132,8 +143,12 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
                              : "found no jobs, expected one per row; add jobs");
   }
   if (without_rate > 0) {
-    trace.skipped.push_back(std::to_string(without_rate) + " jobs without a rate on " +
-                            rates->pairs.gpu + " with as many GPUs as they ask for");
+    trace.left_out.push_back({"without a rate on " + rates->pairs.gpu + " with as many GPUs as they ask for",
+                              without_rate, first_without_rate});
+  }
+  if (rates->pairs_left_out > 0) {
+    trace.left_out.push_back({"pairs of rates with a job that does not run on " + rates->pairs.gpu,
+                              rates->pairs_left_out, 0, true});
   }
   order_arrivals(trace);
   return trace;
@@ -149,18 +164,19 @@ void require_rates(const std::string& name, const GavelThroughputs* rates) {
 
 }  // namespace
 
-Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates) {
+Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates,
+                       const LogRules& rules) {
   require_rates(shown_path(path), rates);
   CsvReader csv(path, kGavelColumns, form_of(first_bytes(path, "a Gavel trace")));
-  return read_gavel_trace(csv, std::filesystem::path(path).filename().string(), rates);
+  return read_gavel_trace(csv, std::filesystem::path(path).filename().string(), rates, rules);
 }
 
 Trace parse_gavel_trace(std::string_view text, const std::string& name,
-                        const GavelThroughputs* rates) {
+                        const GavelThroughputs* rates, const LogRules& rules) {
   require_rates(name, rates);
   std::istringstream in{std::string(text)};
   CsvReader csv(in, name, kGavelColumns, form_of(text));
-  return read_gavel_trace(csv, name, rates);
+  return read_gavel_trace(csv, name, rates, rules);
 }
 
 bool looks_like_gavel_trace(const TraceHead& head) {
@@ -172,7 +188,7 @@ bool looks_like_gavel_trace(const TraceHead& head) {
     if (tab == std::string_view::npos) break;
     rest.remove_prefix(tab + 1);
   }
-  for (const std::vector<std::string>& form : {kTen, kSeven}) {
+  for (const std::vector<std::string>& form : {kTwelve, kTen, kSeven}) {
     if (fields.size() != form.size()) continue;
     const auto has_number = [&](std::string_view column) {
       const auto at = std::ranges::find(form, column) - form.begin();

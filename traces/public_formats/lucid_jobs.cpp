@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "sim/error.hpp"
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/logs/time_columns.hpp"
 
 namespace corun::inline traces {
 namespace {
@@ -23,12 +23,11 @@ const std::vector<CsvColumn> kLucidJobColumns = {{"job_id", true},
                                                  {"amp"},
                                                  {"gpu_util"},
                                                  {"gmem_util"},
-                                                 {"gmem"}};
+                                                 {"gmem"},
+                                                 {"state"}};
 
 const std::vector<CsvColumn> kLabelColumns = {{"job", true}, {"label", true}};
 
-constexpr NumberRule kTime{"a number of seconds", 0, kMaxTimeSeconds};
-constexpr NumberRule kLucidJobLength{"a number of seconds", 0, 9e7};
 constexpr IntegerRule kLucidJobGpus{"a whole number of GPUs", 0, 1'000'000};
 
 using Labels = std::unordered_map<std::string, int>;
@@ -50,7 +49,7 @@ Labels read_labels(const std::string& path) {
 }
 
 Trace read_lucid_jobs(CsvReader& csv, const std::string& source, const Labels& labels,
-                      WorkloadKeys& keys) {
+                      WorkloadKeys& keys, const LogRules& rules) {
   const auto job = csv.column("job_id");
   const auto vc = csv.column("vc");
   const auto gpus = csv.column("gpu_num");
@@ -62,22 +61,21 @@ Trace read_lucid_jobs(CsvReader& csv, const std::string& source, const Labels& l
   const auto mem_time = csv.column("gmem_util");
   const auto mem_used = csv.column("gmem");
 
-  Trace trace;
-  trace.source = source;
-  std::unordered_set<std::string> names;
-  std::unordered_map<std::string, std::uint32_t> virtual_clusters;
-  std::size_t without_gpus = 0;
-  std::size_t without_duration = 0;
-  while (csv.next()) {
-    std::string name(csv.required_text(job, "the name of a job"));
-    if (!names.insert(name).second) csv.refuse(job, "names that differ", "rename one of the two");
-    JobSpec spec;
-    spec.submit = csv.required_seconds(submit, kTime);
-    spec.work = csv.required_seconds(duration, kLucidJobLength);
-    const auto asked = csv.integer(gpus, kLucidJobGpus);
-    if (!asked) csv.refuse(gpus, "a whole number of GPUs");
-    spec.gpus = static_cast<int>(*asked);
-    const std::string its_vc(csv.text(vc));
+  const auto state = csv.column("state");
+
+  TraceBuilder builder(source, rules);
+  SubmitTimeColumn submit_times;
+  RunTimeColumn run_times;
+  bool any_vc = false;
+  for (std::size_t row = 1; csv.next(); ++row) {
+    TraceJob found;
+    found.name = name_or_row(csv.text(job), row);
+    if (builder.line_of(found.name)) csv.refuse(job, "names that differ", "rename one of the two");
+    if (!builder.keeps_state(csv.text(state), csv.line())) continue;
+    JobSpec& spec = found.spec;
+    run_times.read(csv, duration, spec.work);
+    spec.gpus = static_cast<int>(csv.integer(gpus, kLucidJobGpus).value_or(0));
+    const auto submitted = submit_times.read(csv, submit);
     std::string text;
     bool whole = true;
     for (const auto column : workload) {
@@ -92,51 +90,41 @@ Trace read_lucid_jobs(CsvReader& csv, const std::string& source, const Labels& l
     if (const auto at = labels.find(text); at != labels.end()) {
       spec.profile.packing_label = at->second;
     }
-    if (spec.gpus == 0) {
-      ++without_gpus;
+    const bool ran = spec.gpus > 0 && spec.work > Duration::zero();
+    if (ran && !submitted) {
+      builder.skip_without_submit(csv.line());
       continue;
     }
-    if (spec.work == Duration::zero()) {
-      ++without_duration;
-      continue;
+    if (ran) {
+      spec.submit = *submitted;
+      const std::string_view its_vc = csv.text(vc);
+      if (its_vc.empty() && any_vc) {
+        csv.refuse(vc, "a virtual cluster, as the rows before have one");
+      }
+      any_vc |= !its_vc.empty();
+      if (any_vc) spec.virtual_cluster = builder.virtual_cluster(its_vc);
+      found.key = keys.of(text);
     }
-    if (!its_vc.empty()) {
-      const auto next = static_cast<std::uint32_t>(virtual_clusters.size());
-      const auto [at, is_new] = virtual_clusters.emplace(its_vc, next);
-      if (is_new) trace.virtual_clusters.push_back(its_vc);
-      spec.virtual_cluster = at->second;
-    } else if (!virtual_clusters.empty()) {
-      csv.refuse(vc, "a virtual cluster, as the rows before have one");
-    }
-    add_job(trace, spec, std::move(name), keys.of(text), kUnknownCluster, kUnknownUncertainty);
+    builder.add_or_skip(std::move(found), csv.line());
   }
-  const auto skip = [&](std::size_t count, const std::string& what) {
-    if (count > 0) {
-      trace.skipped.push_back(std::to_string(count) + (count == 1 ? " job " : " jobs ") + what);
-    }
-  };
-  skip(without_gpus, "without GPUs");
-  skip(without_duration, "of duration 0");
-  if (trace.names.empty()) {
-    throw InputError(csv.name() + ":1:1",
-                     "no job with GPUs and a duration after the header, expected one per row");
-  }
-  order_arrivals(trace);
-  return trace;
+  submit_times.tell(csv, submit, builder);
+  const std::string place = csv.name() + ":1:1";
+  return submit_times.are_dates() ? builder.take_from_first_submit(place) : builder.take(place);
 }
 
 }  // namespace
 
 Trace read_lucid_jobs(const std::string& path, const std::optional<std::string>& labels,
-                      WorkloadKeys& keys) {
+                      WorkloadKeys& keys, const LogRules& rules) {
   const Labels known = labels ? read_labels(*labels) : Labels();
-  CsvReader csv(path, kLucidJobColumns, kAnyColumns);
-  return read_lucid_jobs(csv, std::filesystem::path(path).filename().string(), known, keys);
+  CsvReader csv(path, kLucidJobColumns, kLogColumns);
+  return read_lucid_jobs(csv, std::filesystem::path(path).filename().string(), known, keys, rules);
 }
 
-Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  CsvReader csv(in, name, kLucidJobColumns, kAnyColumns);
-  return read_lucid_jobs(csv, name, {}, keys);
+Trace read_lucid_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                      const LogRules& rules) {
+  CsvReader csv(in, name, kLucidJobColumns, kLogColumns);
+  return read_lucid_jobs(csv, name, {}, keys, rules);
 }
 
 bool looks_like_lucid_jobs(const TraceHead& head) {

@@ -19,13 +19,15 @@
 /// | `model_name`, `batch_size` | with them the workload's name, "vgg16/bs=16"; optional          |
 /// | `priority`       | larger goes first; optional                                               |
 ///
-/// Other columns are ignored. Left out and counted: jobs without GPUs, without run time, or with a repeated
-/// name.
+/// Other columns are ignored. Left out and counted: jobs without GPUs, run time or submit time, or with a
+/// repeated name. Tiresias' files have the same columns but batch_size, and seconds: a profile of log_profiles.csv
+/// reads them.
 namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else that the table excludes.
-Trace read_muri(const std::string& path, WorkloadKeys& keys);
-Trace read_muri(std::istream& in, const std::string& name, WorkloadKeys& keys);
+Trace read_muri(const std::string& path, WorkloadKeys& keys, const LogRules& rules = {});
+Trace read_muri(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                const LogRules& rules = {});
 bool looks_like_muri(const TraceHead& head);
 
 }  // namespace corun::inline traces

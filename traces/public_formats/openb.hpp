@@ -21,18 +21,20 @@
 /// | `cpu_milli`, `memory_mib` | asked of the node                                                |
 /// | `creation_time`  | submit time [s]                                                           |
 /// | `scheduled_time` | start [s]; empty for pods that never started; optional                    |
-/// | `deletion_time`  | end [s]                                                                   |
+/// | `deletion_time`  | end [s], also of pods in phase Running                                    |
+/// | `pod_phase`      | its state; optional                                                       |
 ///
-/// The run time is from `scheduled_time`, or from `creation_time` without it, to `deletion_time`. Left out
-/// and counted: pods without GPUs, without run time, or with a repeated name.
+/// The run time is from `scheduled_time`, or from `creation_time` without this column, to `deletion_time`. Left
+/// out and counted: pods without GPUs, run time or submit time, with a repeated name, that were pending, never
+/// scheduled, or have no end.
 ///
 /// Nodes: `sn` (the node's name), `cpu_milli`, `memory_mib`, `gpu` (number of GPUs), `model`. Nodes without
 /// GPUs are left out and counted.
 namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else that the table excludes.
-Trace read_openb_pods(const std::string& path);
-Trace read_openb_pods(std::istream& in, const std::string& name);
+Trace read_openb_pods(const std::string& path, const LogRules& rules = {});
+Trace read_openb_pods(std::istream& in, const std::string& name, const LogRules& rules = {});
 bool looks_like_openb_pods(const TraceHead& head);
 
 struct ListedNode {

@@ -24,7 +24,7 @@ constexpr NumberRule kPercent{"a percentage", 0, 1e7};
 constexpr NumberRule kGigabytes{"a number of GB", 0, 1e9};
 constexpr std::int64_t kMostGpuMilli = 1'000'000'000;
 
-std::vector<CsvColumn> job_columns() { return {{"job_name", true}, {"start_time", true}}; }
+std::vector<CsvColumn> job_columns() { return {{"job_name", true}, {"start_time", true}, {"status"}}; }
 
 std::vector<CsvColumn> task_columns() {
   return {{"job_name", true}, {"inst_num", true}, {"start_time", true}, {"end_time", true},
@@ -35,7 +35,7 @@ std::vector<CsvColumn> instance_columns() {
   return {{"job_name", true}, {"start_time", true}, {"end_time", true}};
 }
 
-CsvOptions with_header(const PaiTable& table) { return {',', true, table.header}; }
+CsvOptions with_header(const PaiTable& table) { return {.ignore_unknown = true, .header = table.header, .is_log = true}; }
 
 /// A table and its header file, found and opened.
 struct TableFile {
@@ -111,7 +111,8 @@ struct Job {
 
 class Pai2020Reader {
  public:
-  explicit Pai2020Reader(std::string source) : index_(names_), builder_(std::move(source)) {}
+  Pai2020Reader(std::string source, const LogRules& rules)
+      : index_(names_), builder_(std::move(source), rules) {}
 
   Trace read(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances) {
     read_jobs(CsvReader(*jobs.in, jobs.name, job_columns(), with_header(jobs)));
@@ -122,11 +123,11 @@ class Pai2020Reader {
     }
     for (std::size_t j = 0; j < jobs_.size(); ++j) finish(jobs_[j], std::move(names_[j]));
     Trace trace = builder_.take(jobs.name + ":1:1");
-    trace.ran_on_named_model = true;
     if (orphans_ > 0) {
-      trace.skipped.push_back(std::to_string(orphans_) + (orphans_ == 1 ? " row" : " rows") +
-                              " of tasks and instances whose job is not in " +
-                              std::string(kJobTable));
+      trace.left_out.push_back({(orphans_ == 1 ? "row" : "rows") +
+                                    (" of tasks and instances whose job is not in " +
+                                     std::string(kJobTable)),
+                                orphans_, 0, true});
     }
     return trace;
   }
@@ -135,13 +136,15 @@ class Pai2020Reader {
   void read_jobs(CsvReader&& csv) {
     const Column name = csv.column("job_name");
     const Column start = csv.column("start_time");
+    const Column status = csv.column("status");
     while (csv.next()) {
       const std::string_view text = csv.required_text(name, "the name of a job");
+      if (!builder_.keeps_state(csv.text(status), csv.line())) continue;
       const auto submit = csv.seconds(start, kSubmitRule);
       if (!submit) {
-        builder_.skip("without submit time", csv.line());
+        builder_.skip_without_submit(csv.line());
       } else if (index_.find(text)) {
-        builder_.skip("with a repeated name", csv.line());
+        builder_.skip_incomplete("with a repeated name", csv.line());
       } else {
         names_.emplace_back(text);
         index_.added();
@@ -253,7 +256,7 @@ std::string_view table_of(const std::string& path) {
 
 }  // namespace
 
-Trace read_pai_2020(const std::string& path) {
+Trace read_pai_2020(const std::string& path, const LogRules& rules) {
   const std::string_view own = table_of(path);
   if (own.empty()) {
     throw InputError(shown_path(path),
@@ -263,7 +266,7 @@ Trace read_pai_2020(const std::string& path) {
   const TableFile jobs = *open_table(path, own, kJobTable, job_columns(), true);
   const TableFile tasks = *open_table(path, own, kTaskTable, task_columns(), true);
   const auto instances = open_table(path, own, kInstanceTable, instance_columns(), false);
-  Trace trace = Pai2020Reader(fs::path(path).filename().string())
+  Trace trace = Pai2020Reader(fs::path(path).filename().string(), rules)
                     .read(jobs.table, tasks.table, instances ? &instances->table : nullptr);
   const auto beside = [&](const TableFile& file) {
     if (file.path != path) trace.files_beside.push_back(file.path);
@@ -275,8 +278,9 @@ Trace read_pai_2020(const std::string& path) {
   return trace;
 }
 
-Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances) {
-  return Pai2020Reader(jobs.name).read(jobs, tasks, instances);
+Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances,
+                    const LogRules& rules) {
+  return Pai2020Reader(jobs.name, rules).read(jobs, tasks, instances);
 }
 
 bool looks_like_pai_2020(const TraceHead& head) { return !table_of(head.path).empty(); }

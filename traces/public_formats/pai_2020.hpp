@@ -10,7 +10,7 @@
 /// Ding, "MLaaS in the Wild: Workload Analysis and Scheduling in Large-Scale Heterogeneous GPU Clusters",
 /// NSDI 2022. Tables without header line; files beside them list their columns:
 ///
-///   pai_job_table.csv, pai_job_table.header             job_name, start_time (of submission)
+///   pai_job_table.csv, pai_job_table.header             job_name, start_time (of submission), status
 ///   pai_task_table.csv, pai_task_table.header           job_name, inst_num, start_time, end_time,
 ///                                                       plan_cpu, plan_mem, plan_gpu, gpu_type
 ///   pai_instance_table.csv, pai_instance_table.header   job_name, start_time, end_time
@@ -36,9 +36,10 @@ struct PaiTable {
 };
 
 /// InputError, with line and column, for anything else that this excludes.
-Trace read_pai_2020(const std::string& path);
+Trace read_pai_2020(const std::string& path, const LogRules& rules = {});
 /// The same from open tables; `instances` may be null.
-Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances);
+Trace read_pai_2020(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances,
+                    const LogRules& rules = {});
 bool looks_like_pai_2020(const TraceHead& head);
 
 }  // namespace corun::inline traces

@@ -10,6 +10,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/input_file.hpp"
+#include "traces/logs/cells.hpp"
 
 namespace corun::inline traces {
 namespace {
@@ -90,10 +91,10 @@ class PhillyHandler {
   bool start_object(std::size_t) {
     event();
     const Level inside = stack_.empty() ? Level::kNone : stack_.back();
-    if (inside == Level::kNone) fail("an object", "an array of jobs");
     if (inside == Level::kGpus) fail("an object", "the name of a GPU");
     if (known_key(inside)) fail("an object", expected_of_key());
-    stack_.push_back(inside == Level::kJobs       ? Level::kJob
+    const bool is_job = inside == Level::kJobs || inside == Level::kNone;  // none: a line of its own
+    stack_.push_back(is_job                       ? Level::kJob
                      : inside == Level::kAttempts ? Level::kAttempt
                      : inside == Level::kDetail   ? Level::kMachine
                                                   : Level::kOther);
@@ -143,7 +144,7 @@ class PhillyHandler {
     if (colon != std::string::npos) text.erase(0, colon + 2);
     throw InputError(
         place_of(name_, position_.line, position_.column),
-        printable(text, 300) + "; expected one JSON array of jobs, whole and well-formed");
+        printable(text, 300) + "; expected one JSON array of jobs, or an object per line, whole and well-formed");
   }
 
  private:
@@ -181,7 +182,8 @@ class PhillyHandler {
   bool known_key(Level inside) const {
     switch (inside) {
       case Level::kJob:
-        return key_ == "jobid" || key_ == "vc" || key_ == "submitted_time" || key_ == "attempts";
+        return key_ == "jobid" || key_ == "vc" || key_ == "submitted_time" ||
+               key_ == "attempts" || key_ == "status";
       case Level::kAttempt:
         return key_ == "start_time" || key_ == "end_time" || key_ == "detail";
       case Level::kMachine:
@@ -228,7 +230,7 @@ class PhillyHandler {
       if (++attempt_.gpus > kMost) fail(shown, "at most 1000000 GPUs of a job", width);
     }
     if (!known_key(inside)) return true;
-    const bool none = shown == "null" || (text && (*text == "None" || text->empty()));
+    const bool none = shown == "null" || (text && is_absent(*text));
     if (key_ == "attempts" || key_ == "detail" || key_ == "gpus") {
       if (!none) fail(shown, expected_of_key(), width);
       return true;
@@ -236,14 +238,20 @@ class PhillyHandler {
     if (!none && !text) fail(shown, expected_of_key(), width);
     if (key_.ends_with("_time")) {
       std::optional<Time> time;
-      if (!none) time = parse_date_time(*text);
-      if (!none && !time) fail(shown, expected_of_key(), width);
+      if (!none) {
+        const auto date = parse_date(*text);
+        if (!date) fail(shown, expected_of_key(), width);
+        time = date->time;
+        if (!date->has_zone) builder_.assume("dates without a zone are taken as UTC");
+      }
       (key_ == "start_time" ? attempt_.start : key_ == "end_time" ? attempt_.end : submit_) = time;
     } else {
       if (text && find_bad_text(*text, false) < text->size()) {
         fail(shown, "text on one line, without tabs", width);
       }
-      (key_ == "jobid" ? job_.name : virtual_cluster_) = none ? "" : *text;
+      (key_ == "jobid"    ? job_.name
+       : key_ == "status" ? status_
+                          : virtual_cluster_) = none ? "" : *text;
     }
     return true;
   }
@@ -252,6 +260,7 @@ class PhillyHandler {
     job_ = {};
     job_.spec.gpus = 0;
     virtual_cluster_.clear();
+    status_.clear();
     submit_.reset();
     line_ = position_.line;
     column_ = position_.column - 1;
@@ -278,10 +287,11 @@ class PhillyHandler {
       throw InputError(place_of(name_, line_, column_),
                        "the job has no 'jobid', expected one in every job; add it");
     }
+    if (!builder_.keeps_state(status_, line_)) return;
     if (attempts_ == 0) return builder_.skip("without attempts", line_);
-    if (!submit_) return builder_.skip("without submit time", line_);
+    if (!submit_) return builder_.skip_without_submit(line_);
     if (!last_has_end_) return builder_.skip("still running when the log ends", line_);
-    if (backwards_) return builder_.skip("whose attempt ends before it starts", line_);
+    if (backwards_) return builder_.skip_incomplete("whose attempt ends before it starts", line_);
     if (job_.spec.work > kLongest) return builder_.skip("that ran for more than 90000000 s", line_);
     job_.spec.submit = *submit_;
     job_.spec.virtual_cluster = builder_.virtual_cluster(virtual_cluster_);
@@ -295,6 +305,7 @@ class PhillyHandler {
   std::string key_;
   TraceJob job_;
   std::string virtual_cluster_;
+  std::string status_;
   std::optional<Time> submit_;
   std::size_t line_ = 0;  ///< on which the job begins
   std::size_t column_ = 0;
@@ -304,27 +315,48 @@ class PhillyHandler {
   Attempt attempt_;
 };
 
-Trace read_philly(std::istream& in, const std::string& name, const std::string& source) {
-  TraceBuilder builder(source);
+Trace read_philly(std::istream& in, const std::string& name, const std::string& source,
+                  const LogRules& rules) {
+  TraceBuilder builder(source, rules);
   Position position;
   PhillyHandler handler(builder, position, name);
-  nlohmann::json::sax_parse(Bytes(in, position, name), Bytes(), &handler);
+  bool array = false;
+  for (bool first = true;; first = false) {  // one array, or objects one after the other
+    Bytes bytes(in, position, name);
+    while (bytes != Bytes() && (*bytes == ' ' || *bytes == '\t' || *bytes == '\n' || *bytes == '\r')) {
+      ++bytes;
+      position.bytes_since_event = 0;
+    }
+    if (bytes == Bytes() && !first) break;
+    if (first) array = bytes != Bytes() && *bytes == '[';
+    if (array && !first) {
+      throw InputError(place_of(name, position.line, position.column),
+                       "found more after the array, expected one JSON array of jobs, or objects one after the "
+                       "other; remove it");
+    }
+    nlohmann::json::sax_parse(bytes, Bytes(), &handler, nlohmann::json::input_format_t::json, false);
+  }
   return builder.take_from_first_submit(name + ":1:1");
 }
 
 }  // namespace
 
-Trace read_philly(const std::string& path) {
+Trace read_philly(const std::string& path, const LogRules& rules) {
   const auto in = open_input(path, "a JSON file");
-  return read_philly(*in, shown_path(path), std::filesystem::path(path).filename().string());
+  return read_philly(*in, shown_path(path), std::filesystem::path(path).filename().string(), rules);
 }
 
-Trace read_philly(std::istream& in, const std::string& name) { return read_philly(in, name, name); }
+Trace read_philly(std::istream& in, const std::string& name, const LogRules& rules) {
+  return read_philly(in, name, name, rules);
+}
 
 bool looks_like_philly(const TraceHead& head) {
   const std::string_view line = first_line(head.text);
   const std::size_t first = line.find_first_not_of(" \t");
-  return first != std::string_view::npos && line[first] == '[';
+  if (first == std::string_view::npos) return false;
+  if (line[first] == '[') return true;
+  return line[first] == '{' && head.text.find("\"jobid\"") != std::string::npos &&
+         head.text.find("\"attempts\"") != std::string::npos;
 }
 
 }  // namespace corun::inline traces

@@ -7,9 +7,10 @@
 
 /// The `cluster_job_log` of Microsoft's Philly cluster: Jeon, Venkataraman, Phanishayee, Qian,
 /// Xiao, Yang, "Analysis of Large-Scale Multi-Tenant GPU Clusters for DNN Training Workloads",
-/// USENIX ATC 2019. One JSON array of jobs, read as a stream:
+/// USENIX ATC 2019. One JSON array of jobs, or the jobs one after the other (JSON
+/// lines, one object), read as a stream:
 ///
-///   {"jobid": NAME, "vc": VIRTUAL CLUSTER, "submitted_time": "2017-10-07 01:11:39",
+///   {"jobid": NAME, "status": "Pass", "Killed" or "Failed", "vc": VIRTUAL CLUSTER, "submitted_time": "2017-10-07 01:11:39",
 ///    "attempts": [{"start_time": TIME, "end_time": TIME, "detail": [{"ip": ..., "gpus": [...]}]}]}
 ///
 /// A job's run time is the sum of its attempts from start to end. Attempts that lack one of the two, which
@@ -23,8 +24,8 @@
 namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else, and for text that is not JSON.
-Trace read_philly(const std::string& path);
-Trace read_philly(std::istream& in, const std::string& name);
+Trace read_philly(const std::string& path, const LogRules& rules = {});
+Trace read_philly(std::istream& in, const std::string& name, const LogRules& rules = {});
 bool looks_like_philly(const TraceHead& head);
 
 }  // namespace corun::inline traces

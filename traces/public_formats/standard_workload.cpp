@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, kFields> kNames{
     "time asked", "memory asked for", "status",    "user",
     "group",      "application",      "queue",     "partition",
     "job before", "think time"};
-enum Field : std::size_t { kNumber = 0, kSubmit = 1, kRun = 3, kUsed = 4, kAsked = 7, kPart = 15 };
+enum Field : std::size_t { kNumber = 0, kSubmit = 1, kRun = 3, kUsed = 4, kAsked = 7, kStatus = 10, kPart = 15 };
 
 /// Lines one by one, of bounded length, like CsvReader.
 class Lines {
@@ -119,19 +119,26 @@ std::int64_t whole(const Lines& lines, const Row& row, Field field, std::int64_t
   return number;
 }
 
-Trace read_standard_workload(std::istream& in, const std::string& name, const std::string& source) {
+/// The state by field 11; empty if it is not known.
+std::string_view state_of(double status) {
+  return status == 0 ? "failed" : status == 1 ? "completed" : status == 5 ? "cancelled" : "";
+}
+
+Trace read_standard_workload(std::istream& in, const std::string& name, const std::string& source,
+                             const LogRules& rules) {
   constexpr std::int64_t kMostProcessors = 1'000'000;
   constexpr std::int64_t kMostPartitions = 1'000'000;
   Lines lines(in, name);
-  TraceBuilder builder(source);
+  TraceBuilder builder(source, rules);
   Row row;
   while (lines.next()) {
     if (!parse(lines, row)) continue;
     TraceJob job;
     job.name = row.text[kNumber];
+    if (!builder.keeps_state(state_of(row.value[kStatus]), lines.number())) continue;
     const double submit = within(lines, row, kSubmit, kMaxTimeSeconds);
     if (submit < 0) {
-      builder.skip("without submit time", lines.number());
+      builder.skip_without_submit(lines.number());
       continue;
     }
     job.spec.submit = from_seconds(submit);
@@ -155,14 +162,14 @@ std::int64_t whole_seconds(Duration time) {
 
 }  // namespace
 
-Trace read_standard_workload(const std::string& path) {
+Trace read_standard_workload(const std::string& path, const LogRules& rules) {
   const auto in = open_input(path, "a file in Standard Workload Format");
   return read_standard_workload(*in, shown_path(path),
-                                std::filesystem::path(path).filename().string());
+                                std::filesystem::path(path).filename().string(), rules);
 }
 
-Trace read_standard_workload(std::istream& in, const std::string& name) {
-  return read_standard_workload(in, name, name);
+Trace read_standard_workload(std::istream& in, const std::string& name, const LogRules& rules) {
+  return read_standard_workload(in, name, name, rules);
 }
 
 bool looks_like_standard_workload(const TraceHead& head) {

@@ -15,6 +15,7 @@
 /// | 2     | submit time [s]                                                                      |
 /// | 4     | run time [s]                                                                         |
 /// | 5, 8  | processors allocated, and asked for: GPUs; field 8, or field 5 if that is not known |
+/// | 11    | status: 0 failed, 1 completed, 5 cancelled                                           |
 /// | 16    | partition: its virtual cluster, if the file has any                                 |
 ///
 /// A processor counts as a GPU. Left out and counted: jobs without processors, without run time (cancelled
@@ -22,8 +23,8 @@
 namespace corun::inline traces {
 
 /// InputError, with line and column, for anything else.
-Trace read_standard_workload(const std::string& path);
-Trace read_standard_workload(std::istream& in, const std::string& name);
+Trace read_standard_workload(const std::string& path, const LogRules& rules = {});
+Trace read_standard_workload(std::istream& in, const std::string& name, const LogRules& rules = {});
 bool looks_like_standard_workload(const TraceHead& head);
 
 /// Writes the jobs, numbered from 1 in order of arrival. Times are rounded to whole seconds, run times to

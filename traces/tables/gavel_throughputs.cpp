@@ -232,9 +232,6 @@ class ThroughputsHandler {
   }
 
   void add_pair() {
-    if ((rates_[0] == 0) != (rates_[1] == 0)) {
-      refuse("one rate of 0", "two rates above 0, or [0, 0] for a pair that does not fit");
-    }
     const bool turned = other_ < job_;
     const std::uint64_t key =
         (std::uint64_t{std::min(job_, other_)} << 32U) | std::max(job_, other_);
@@ -266,6 +263,15 @@ class ThroughputsHandler {
     }
     for (const Pair& p : measured_) {
       SpeedTable::Row row{p.a, p.b, kNaN, kNaN};
+      if (out_.alone[p.a] == 0 || out_.alone[p.b] == 0) {  // it does not run there at all
+        ++out_.pairs_left_out;
+        continue;
+      }
+      if ((p.rates[0] == 0) != (p.rates[1] == 0)) {
+        throw InputError(place(p.token),
+                         "found one rate of 0, expected two rates above 0, or [0, 0] for a pair that does not "
+                         "fit; correct the file");
+      }
       if (p.rates[0] == 0) {
         out_.misfits.push_back({p.a, p.b});
       } else {

@@ -42,7 +42,8 @@ struct GavelThroughputs {
   std::vector<std::array<double, 2>> rates;
   /// Pairs that do not fit together, as positions in pairs.speeds.jobs; their speeds are NaN.
   std::vector<std::array<std::uint32_t, 2>> misfits;
-  std::string source;  ///< the file's name in messages
+  std::size_t pairs_left_out = 0;  ///< those with a job whose rate alone is 0
+  std::string source;              ///< the file's name in messages
 
   /// Position in pairs.speeds.jobs; nothing if the file does not have it.
   std::optional<std::uint32_t> find(std::string_view type, std::int64_t scale_factor) const;

@@ -32,6 +32,7 @@ class SeenGroups {
   Familiarity familiarity(const JobGroups& groups) const;
 
   nlohmann::json save() const;
+  /// Here and below, `state`: from save(); std::invalid_argument if it is not a possible state.
   static SeenGroups load(const nlohmann::json& state);
 
  private:

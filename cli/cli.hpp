@@ -83,10 +83,10 @@ void take_format_of_output(const boost::program_options::variables_map& values,
                            CommonOptions& common);
 
 /// Prints the output of a command, or writes it to --output instead. `files` are written as well;
-/// all are checked first (output_file.hpp).
+/// all are checked first (output_file.hpp). InputError as write_outputs().
 void emit(const CommonOptions& common, const std::string& text, std::vector<OutputText> files = {});
 
-/// The effective configuration of a command: CONFIG if given, else the default, then --set.
+/// The effective configuration of a command: CONFIG if given, else the default, then --set. InputError as read_config().
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path);
 
 /// True once SIGINT, SIGTERM or SIGHUP has arrived; the handler is installed by the first call.

@@ -92,6 +92,8 @@ Config load_config(const CommonOptions& common, const std::optional<std::string>
 /// True once SIGINT, SIGTERM or SIGHUP has arrived; the handler is installed by the first call.
 const std::atomic<bool>& interrupted();
 
+// The commands. Each takes the arguments behind its name and returns an ExitCode. All throw InputError, which ends the
+// program with kBadInput, and DeviceError, which ends it with kDeviceMissing.
 int replay_command(const std::vector<std::string>& arguments);
 int sweep_command(const std::vector<std::string>& arguments);
 int report_command(const std::vector<std::string>& arguments);

@@ -83,15 +83,17 @@ void take_format_of_output(const boost::program_options::variables_map& values,
                            CommonOptions& common);
 
 /// Prints the output of a command, or writes it to --output instead. `files` are written as well;
-/// all are checked first (output_file.hpp).
+/// all are checked first (output_file.hpp). InputError as write_outputs().
 void emit(const CommonOptions& common, const std::string& text, std::vector<OutputText> files = {});
 
-/// The effective configuration of a command: CONFIG if given, else the default, then --set.
+/// The effective configuration of a command: CONFIG if given, else the default, then --set. InputError as read_config().
 Config load_config(const CommonOptions& common, const std::optional<std::string>& path);
 
 /// True once SIGINT, SIGTERM or SIGHUP has arrived; the handler is installed by the first call.
 const std::atomic<bool>& interrupted();
 
+// The commands. Each takes the arguments behind its name and returns an ExitCode. All throw InputError, which ends the
+// program with kBadInput, and DeviceError, which ends it with kDeviceMissing.
 int replay_command(const std::vector<std::string>& arguments);
 int sweep_command(const std::vector<std::string>& arguments);
 int report_command(const std::vector<std::string>& arguments);

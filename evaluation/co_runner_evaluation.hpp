@@ -21,7 +21,8 @@ struct GroupRule {
   double (*combine)(std::span<const double> excesses);
 };
 
-/// Sum, norm 1.25 (as InterferenceModel::predict_co_runners), norm 2, product of slowdowns.
+/// Sum, norm 1.25 (CoRunnerRule::pooling by time-slicing, without that rule's bound by the load), norm 2, product of
+/// slowdowns less 1.
 std::span<const GroupRule> group_rules();
 
 struct GroupScore {
@@ -30,14 +31,14 @@ struct GroupScore {
   double measured = 0;  ///< mean ISD [fraction]
   struct Model {
     std::string name;
-    double own = 0;             ///< mean ISD by the model's predict_co_runners() [fraction]
+    double own = 0;             ///< mean ISD by the model's speeds() [fraction]
     std::vector<double> rules;  ///< by each of group_rules() on predicted pairs [fraction]
   };
   std::vector<Model> models;
 };
 
 /// Fits each named model to `pairs` with this effort (models/interference/fits/effort.hpp) and predicts `groups`; models that cannot be fitted are left
-/// out.
+/// out. InputError as speed_table().
 std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
                                         std::span<const CorunMeasurement> groups,
                                         std::span<const std::string_view> models,

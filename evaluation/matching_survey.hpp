@@ -15,7 +15,7 @@ struct PairGraph {
     double cost = 0;
     std::vector<double> predicted;
   };
-  std::size_t jobs = 0;  ///< at most 56
+  std::size_t jobs = 0;  ///< at most 56 (asserted)
   std::vector<Edge> edges;
 };
 

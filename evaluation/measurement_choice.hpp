@@ -89,8 +89,8 @@ struct MeasurementPlan {
 MeasurementPlan choose_measurements(const MeasurementProblem& problem, std::size_t budget,
                                     const MeasurementOptions& options);
 
-/// The sums of expected costs, and the matching that is cheapest by them: the co-runner of each job, -1 for one
-/// that stays alone. `cost` by pair.
+/// The matching of least summed cost: the position in `problem.kinds` of each job's co-runner, -1 for one that stays
+/// alone. `cost`: one per pair.
 std::vector<std::int32_t> cheapest_pairing(const MeasurementProblem& problem,
                                            const std::vector<double>& cost);
 

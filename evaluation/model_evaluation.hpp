@@ -57,14 +57,15 @@ struct EvaluationData {
   std::vector<Session> sessions;
 };
 
-/// The pairs among `rows` with two known workloads, as one session. Members without a cluster get
-/// that of the nearest centre.
+/// The pairs among `rows` with two known workloads, as one session, and the larger groups. Members without a cluster get
+/// that of the nearest centre. InputError, naming the data, without a pair.
 EvaluationData evaluation_data(std::string name, std::span<const CorunMeasurement> rows);
 /// The tables of JRS and PriRecT in three sessions: the knowledge base (JRS II, III), the queue (JRS
 /// IV to VII) and PriRecT.
 EvaluationData papers_evaluation(WorkloadKeys& keys);
 EvaluationData papers_evaluation();
-/// Reads `lucid_pairs.csv` without pairs of imputed speed; queues of 24 jobs.
+/// Reads `lucid_pairs.csv` without pairs of imputed speed; queues of 24 jobs. InputError as read_lucid_pairs() and
+/// evaluation_data().
 EvaluationData lucid_evaluation(const std::string& path, WorkloadKeys& keys);
 EvaluationData lucid_evaluation(const std::string& path);
 
@@ -115,7 +116,7 @@ struct ModelEvaluation {
   std::string data;
   std::size_t pairs = 0;
   std::size_t jobs = 0;
-  double mean_isd = 0;
+  double mean_isd = 0;  ///< [fraction]
   std::vector<SessionSummary> sessions;
   /// Training mean and median of ISD; `knowledge-base` (the papers' mean ISD per ordered pair of
   /// clusters); contention and cluster-mean; the other models and fitted ones asked for; `opposites`, which predicts no ISD and pairs jobs by
@@ -125,6 +126,7 @@ struct ModelEvaluation {
   std::vector<std::pair<std::string, std::string>> left_out;
   std::vector<Claim> claims;
 
+  /// std::logic_error for a name that is not among the predictors.
   const PredictorScore& predictor(std::string_view name) const;
   bool claims_hold() const;
 };

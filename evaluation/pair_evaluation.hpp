@@ -33,7 +33,8 @@ enum class PairSplit : std::uint8_t {
 /// "pairs" | "job" | "family".
 std::string_view name_of(PairSplit split);
 
-/// Scores of one predictor. NaN: undefined for a constant predictor or one without intervals.
+/// Scores of one predictor; `rmse` and `width` are of ISD [fraction]. NaN: undefined for a constant predictor or one
+/// without intervals.
 struct PairScore {
   std::string predictor;
   double mae = 0;        ///< of ISD [fraction]

@@ -27,6 +27,7 @@ struct AssignmentTable {
   std::size_t moved = 0;  ///< profiles whose two ranks differ
 };
 
+/// One row per profile of the table, in its order, by the rule of `clusters`.
 AssignmentTable assign_profiles(const Clusters& clusters, const ProfileTable& table);
 std::string assignment_table(const AssignmentTable& table);
 std::string assignment_csv(const AssignmentTable& table);

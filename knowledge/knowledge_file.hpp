@@ -72,7 +72,7 @@ KnowledgeFile parse_knowledge(std::string_view text, const std::string& name);
 std::string knowledge_text(const KnowledgeFile& file);
 
 /// Writes the file atomically; `place` is the flag that named the path, for errors. A file that exists
-/// stays or not as output_file.hpp says.
+/// stays or not as output_file.hpp says. InputError as write_outputs(), and if the file could not be read back.
 void write_knowledge_file(const std::string& path, const KnowledgeFile& file,
                           const std::string& place, Existing existing = Existing::kReplace);
 

@@ -70,7 +70,8 @@ ModelFile parse_model(std::string_view bytes, const std::string& place, Workload
 std::string model_bytes(const ModelFile& file);
 
 /// Writes the file atomically, after a check that its bytes can be read back; `place` is the flag
-/// that named the path, for errors. A file that exists stays or not as output_file.hpp says.
+/// that named the path, for errors. A file that exists stays or not as output_file.hpp says. InputError as
+/// write_outputs(), for the path `prefitted`, and if the check fails.
 void write_model_file(const std::string& path, const ModelFile& file, const std::string& place,
                       Existing existing = Existing::kReplace);
 

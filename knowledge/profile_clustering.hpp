@@ -11,10 +11,10 @@
 namespace corun::inline knowledge {
 
 struct ClusteringOptions {
-  int k = 3;
-  int restarts = 200;
+  int k = 3;           ///< clusters, 1 or more
+  int restarts = 200;  ///< starts of k-means++, 1 or more
   std::uint64_t seed = 1;
-  bool standardise = false;
+  bool standardise = false;  ///< features as deviations, not percentage points
   Uncertainty rule = Uncertainty::kAllCentres;
   std::vector<FeatureVector> start;             ///< Lloyd's algorithm starts here; empty: k-means++
   std::vector<FeatureVector> distance_centres;  ///< empty: the centres found

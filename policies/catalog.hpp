@@ -11,8 +11,7 @@
 #include "sim/belief.hpp"
 #include "sim/policy.hpp"
 
-/// The table of policies: name, one line, parameters, traits, factory. To add a policy, write
-/// policies/<name>.cpp with one `PolicyEntry <name>_entry()`, and add that to catalog.cpp.
+/// The table of policies: name, one line, parameters, traits, factory. policies/README.md says how to add one.
 namespace corun::inline policies {
 
 /// A policy's source of knowledge beside the view.

@@ -25,7 +25,7 @@
 ///     - has an estimate x GPUs of which the joining job's is at most `length_ratio` times. The whole
 ///       estimate counts, not the rest of it.
 ///   The job shares all of its GPUs, even if free ones exist. Else it gets GPUs of its own by the
-///   consolidated placement (placement.hpp), or waits. A job whose co-runner has left is alone again.
+///   consolidated placement (policies/placement.hpp), or waits. A job whose co-runner has left is alone again.
 ///
 /// Departures from the paper: estimates come from `estimates.duration` and labels from the trace; there is
 /// no profiling stage, no estimator and no load-dependent switch of the packing mode. An unknown memory

@@ -32,6 +32,7 @@ class SeenGroups {
   Familiarity familiarity(const JobGroups& groups) const;
 
   nlohmann::json save() const;
+  /// Here and below, `state`: from save(); std::invalid_argument if it is not a possible state.
   static SeenGroups load(const nlohmann::json& state);
 
  private:
@@ -96,6 +97,7 @@ class MemoryLimits {
                         const PhysicsConstants& constants = {});
 
   bool empty() const;
+  /// The prediction above which a job is expected to run out of `capacity_mib` [MiB].
   double limit_mib(double capacity_mib, Familiarity level) const;
   /// The standard deviation of errors of small jobs [MiB]: those of the smallest quarter by prediction, at the
   /// most familiar level that has twenty jobs; 0 without any. What is left there does not shrink with the job

@@ -25,7 +25,7 @@ class ResidualModel {
   explicit ResidualModel(std::size_t columns) { trees_.columns = columns; }
 
   /// The mean of some ensembles of 400 trees of depth 5, learning rate 0.04, on half of the rows and a quarter of
-  /// the features per split. They differ in their draws and in the least weight of a leaf: 12, 5 and 2 in turn, or
+  /// the features per level. They differ in their draws and in the least weight of a leaf: 12, 5 and 2 in turn, or
   /// 5 for a single one. Forgets the process. std::invalid_argument for no rows.
   void fit_trees(const ResidualRows& rows, const PredictorOptions& options, int ensembles);
   /// After fit_trees(), with the same columns.

@@ -29,7 +29,7 @@ class ResidualProcess {
   /// More rows than this are thinned at random, because the time grows as their cube.
   static constexpr std::size_t kMostRows = 3000;
 
-  /// std::invalid_argument for no rows, or sizes that do not fit each other.
+  /// std::invalid_argument for no rows, sizes that do not fit each other, or a covariance that is singular.
   static ResidualProcess fit(const ResidualRows& rows, const PredictorOptions& options);
 
   bool empty() const { return weights_.empty(); }
@@ -38,6 +38,7 @@ class ResidualProcess {
   double mean(std::span<const float> features) const;
 
   nlohmann::json save() const;
+  /// `state`: from save(). std::invalid_argument if it is not a possible state.
   static ResidualProcess load(const nlohmann::json& state);
 
  private:

@@ -24,7 +24,7 @@ struct ReportLimits {
 Json report_json(const std::string& path, const ReportLimits& limits = {});
 
 /// The page with the data in the place of its mark. The data are JSON in which "<" is written as an escape, so no text
-/// of theirs can end the element that holds them.
+/// of theirs can end the element that holds them. std::logic_error if the page has no mark.
 std::string report_html(std::string_view page, const Json& data);
 
 }  // namespace corun::inline report

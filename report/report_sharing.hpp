@@ -23,6 +23,7 @@ struct ReportRuns {
 };
 
 /// Adds `sharing`: co-runs by pair of clusters or jobs, beliefs beside the truth. Null without co-runs in the file.
+/// Throws the source's damaged().
 void add_sharing(const ReportRuns& runs, Json& out, std::vector<std::string>& reductions);
 
 }  // namespace corun::inline report

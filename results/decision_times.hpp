@@ -32,6 +32,7 @@ struct PlanLosses {
   double sum = 0;
   double worst = 0;
 
+  /// `least`: the proven lower bound of `cost`, in its unit.
   void add(double cost, double least);
   void add(const PlanLosses& other);
 };

@@ -34,6 +34,7 @@ class Handle {
  public:
   using Close = herr_t (*)(hid_t);
 
+  /// Throws as check() if `id` is negative, the library's mark of failure.
   Handle(hid_t id, Close close, const char* doing);
   ~Handle() {
     if (id_ >= 0) close_(id_);

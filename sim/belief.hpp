@@ -95,6 +95,7 @@ class ClusterBelief {
 class Belief {
  public:
   virtual ~Belief() = default;
+  /// Expected cost of `a` and `b` started together on one GPU.
   virtual PairBelief pair(JobId a, JobId b) const = 0;
   /// Expected speeds of two jobs beside each other. Default: 1 / (1 + ISD), at most 1, which holds
   /// if the co-runner stays to the end.

@@ -32,7 +32,7 @@ struct OutputText {
 /// or must stay (refuse_existing()).
 void check_outputs(std::span<const OutputText> files, Existing existing);
 
-/// Checks all files, then writes them, each atomically.
+/// Checks all files, then writes them, each atomically. Throws as check_outputs() and write_file_atomically().
 void write_outputs(std::span<const OutputText> files, Existing existing);
 inline void write_outputs(std::initializer_list<OutputText> files, Existing existing) {
   write_outputs(std::span(files.begin(), files.end()), existing);

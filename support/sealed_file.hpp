@@ -5,7 +5,7 @@
 
 /// Files that corun writes for itself. The first line says what the file is and seals its content:
 ///
-///   corun speed model, version 4, bytes 1234567, sha256 0f3c...
+///   corun NOUN, version VERSION, bytes 1234567, sha256 0f3c...
 ///
 /// followed by that many bytes with that SHA-256. A file that is cut short or damaged is refused.
 namespace corun::inline support {

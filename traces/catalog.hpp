@@ -14,8 +14,7 @@
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
 
-/// The table of workload sources. To add a trace format, write traces/<format>.{hpp,cpp} and one line in
-/// catalog.cpp.
+/// The table of workload sources; traces/README.md says how to add a trace format.
 namespace corun::inline traces {
 
 struct TraceRequest {

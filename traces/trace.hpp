@@ -33,7 +33,6 @@ struct MeasuredOnType {
   std::vector<double> memory_mib;  ///< demand; NaN: not measured
 };
 
-/// The vectors are indexed by JobId and as long as `workload.jobs`.
 /// A job that names a model of the zoo (predictors/graph/zoo) and a batch in place of a profile.
 struct ZooRun {
   std::string model;
@@ -59,6 +58,7 @@ struct JobsInState {
   bool chosen = true;  ///< they count as jobs
 };
 
+/// `names`, `keys`, `clusters` and `uncertainties` are indexed by JobId and as long as `workload.jobs`.
 struct Trace {
   Workload workload;
   std::vector<std::string> names;     ///< in the output; all different

@@ -22,7 +22,7 @@ struct GangStatistics {
 struct VirtualClusterStatistics {
   std::string name;
   std::size_t jobs = 0;
-  double gpu_s = 0;
+  double gpu_s = 0;  ///< as GangStatistics::gpu_s
 };
 
 struct TraceStatistics {

@@ -24,7 +24,8 @@ class WorkloadKeys {
   WorkloadKeys(const WorkloadKeys&) = delete;  // by_text_ points into texts_
   WorkloadKeys& operator=(const WorkloadKeys&) = delete;
 
-  /// The key of the text, new if not yet known; kUnknownWorkload for the empty text.
+  /// The key of the text, new if not yet known; kUnknownWorkload for the empty text. std::length_error if there is no
+  /// key left.
   WorkloadKey of(std::string_view text);
   WorkloadKey of(std::string_view model, int batch_size, int epochs);
   /// Nothing if the text is not known.

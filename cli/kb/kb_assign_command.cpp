@@ -41,6 +41,7 @@ int kb_assign_command(const std::vector<std::string>& arguments) {
   const std::string name = parsed->count("kb") != 0 ? (*parsed)["kb"].as<std::string>() : "jrs";
   const std::string profiles =
       find_input_file((*parsed)["profiles"].as<std::string>(), common, "--profiles");
+  refuse_gpu_samples(profiles);
   if (common.output) {
     check_outputs_differ({{"--output", *common.output}},
                          {{"--profiles", profiles}, {"corun kb assign", name}});

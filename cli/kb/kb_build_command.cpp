@@ -13,6 +13,7 @@
 #include "knowledge/knowledge_catalog.hpp"
 #include "knowledge/profile_clustering.hpp"
 #include "models/scoring/device.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
@@ -193,8 +194,10 @@ struct BuiltClusters {
 
 BuiltClusters cluster_profiles(const po::variables_map& values, const CommonOptions& common,
                                const ClusteringOptions& options) {
-  const ProfileTable table =
-      read_profile_csv(find_input_file(values["profiles"].as<std::string>(), common, "--profiles"));
+  const std::string path =
+      find_input_file(values["profiles"].as<std::string>(), common, "--profiles");
+  refuse_gpu_samples(path);
+  const ProfileTable table = read_profile_csv(path);
   const SampleOptions sampling = sample_options(values);
   const SampleSet samples = draw_samples(table, sampling);
   for (const std::string& text : samples.notes) note(common, text);

@@ -14,6 +14,7 @@
 #include "evaluation/paper_sections/kb_privacy.hpp"
 #include "evaluation/paper_sections/kb_synthetic.hpp"
 #include "models/scoring/device.hpp"
+#include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
@@ -105,6 +106,7 @@ ProfileTable read_profiles(const po::variables_map& values, const CommonOptions&
                                  "DIR or CORUN_DATA",
                                  kDataSet, path.empty() ? " (there is none)" : ""));
   }
+  refuse_gpu_samples(path);
   return read_profile_csv(path);
 }
 

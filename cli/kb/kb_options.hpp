@@ -9,7 +9,8 @@
 /// Reading of co-runs and output of knowledge bases by the flags of `corun kb`.
 namespace corun::inline cli {
 
-/// Learns each table of --coruns, given by name or path; prints notes on stderr.
+/// Learns each table of --coruns, given by name or path; prints notes on stderr. InputError as read_corun_table() and
+/// learn_table().
 void learn_coruns(KnowledgeFile& file, const std::vector<std::string>& tables,
                   const CommonOptions& common);
 

@@ -26,7 +26,8 @@ Nvml open_nvml(const boost::program_options::variables_map& values,
 std::string config_path(const CommandLine& command,
                         const boost::program_options::variables_map& values);
 
-/// The configuration of this file with --set, and with --output as its directory of results.
+/// The configuration of this file with --set, and with --output as its directory of results. InputError as
+/// read_live_config().
 LiveConfig load_live_config(const std::string& path, const CommonOptions& common);
 
 /// Makes the directory of results if missing; InputError if that fails.

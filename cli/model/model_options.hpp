@@ -22,7 +22,7 @@ std::optional<PapersScored> papers_named(const std::string& name);
 PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
                            WorkloadKeys& keys, const std::vector<std::string>& groups = {});
 
-/// The path of a fitted model: `prefitted` (knowledge/prefitted_model.hpp), or find_input_file().
+/// The path of a fitted model: `prefitted` (knowledge/prefitted_model.hpp), or find_input_file(), also its InputError.
 std::string find_fitted_model(const std::string& name, const CommonOptions& common);
 /// The same as inputs of a command; the model that comes with corun is no file.
 std::vector<NamedFile> as_inputs(const std::vector<std::string>& models);

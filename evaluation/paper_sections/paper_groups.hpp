@@ -27,7 +27,7 @@ enum class QueueOverrides : std::uint8_t {
 using NamedGroups = std::vector<std::vector<std::string>>;
 
 /// The groups that `policy` ("min-slowdown", "balance") with `pairing` recommends for the queue with this
-/// knowledge. `profiles`: of queue_profiles().
+/// knowledge. `profiles`: of queue_profiles(), in the queue's order.
 NamedGroups recommend_queue(const KnowledgeBase& kb, const std::vector<Profile>& profiles,
                             QueueOverrides overrides, std::string_view policy,
                             std::string_view pairing);

@@ -66,7 +66,8 @@ class JobRun {
   /// Reads the guard's messages without waiting; true once the run is over and outcome() is valid.
   bool poll();
   bool over() const { return outcome_.has_value(); }
-  /// Samples the GPU and the processes; does nothing before the start and after the end.
+  /// Samples the GPU and the processes; does nothing before the start and after the end. Throws DeviceError if the GPU
+  /// does not answer.
   void sample();
   std::size_t gpu() const { return gpu_; }
   const JobSampler& sampler() const { return *sampler_; }
@@ -85,7 +86,8 @@ class JobRun {
 };
 
 /// Waits until the GPU reports no utilisation, for at most `most`, or until `stop`. The driver's utilisation
-/// is of its last sampling period: work of an earlier job would be counted as the next job's.
+/// is of its last sampling period: work of an earlier job would be counted as the next job's. Throws
+/// DeviceError if the GPU does not answer.
 void wait_until_idle(const Nvml& nvml, std::size_t gpu, const std::atomic<bool>& stop,
                      Duration most = std::chrono::seconds{5});
 

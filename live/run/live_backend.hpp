@@ -50,6 +50,7 @@ class LiveBackend final : public ClusterBackend {
   /// Throws LiveStopped when the stop flag is set, after it has stopped all jobs; DeviceError if a GPU does
   /// not answer or the MPS daemon has ended.
   bool advance(std::vector<Report>& out) override;
+  /// Throws as JobRun().
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   /// Throws PreemptionAsked.
   bool preempt(JobId job) override;

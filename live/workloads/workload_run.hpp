@@ -50,7 +50,7 @@ void run_steps(const WorkloadRun& run, WorkloadDevice& device, const HostClock& 
 std::optional<double> told_rate(std::string_view output);
 
 /// The number of steps (at least 1) that take `seconds` if no other process uses the GPU. Warms up, then
-/// measures for a quarter of `seconds`, at least 0.5 s and at most 5 s.
+/// measures for a quarter of `seconds`, at least 0.5 s and at most 5 s. Throws as WorkloadDevice::step().
 struct Calibration {
   std::int64_t steps = 1;
   double steps_per_s = 0;

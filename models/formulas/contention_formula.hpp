@@ -8,7 +8,8 @@
 #include "models/formulas/speed_belief.hpp"
 #include "sim/base/math.hpp"
 
-/// The equation of the contention model (contention.hpp, which has the source), compiled for every device.
+/// The equation of the contention model, compiled for every device. models/interference/contention.hpp has the equation in
+/// words, its fit and its known error.
 namespace corun::inline models {
 
 /// What the equation reads of a job. All values are fractions.

@@ -14,7 +14,7 @@ namespace corun::inline models {
 
 namespace gp {
 
-/// The kernels of this formula for one vector instruction set (vector_units/kernels.hpp).
+/// The kernels of this formula for one vector instruction set (models/vector_units/kernels.hpp).
 struct Kernels {
   /// Arrays passed to the kernels have room for a multiple of this many jobs.
   static constexpr std::size_t kPadding = 32;
@@ -54,8 +54,8 @@ struct GpBatch {
   std::vector<std::uint32_t> first, own_of;
   std::span<const double> precision;  ///< the model's: it must outlive this and not learn
 
-  // The jobs, in the caller's order. Matrices have rows of `stride` numbers, one per job, zeros after the
-  // last; `stride` is a multiple of gp::Kernels::kPadding.
+  // The jobs, in the caller's order, as in gp::Jobs, which has the shapes; `stride` is a multiple of
+  // gp::Kernels::kPadding.
   std::size_t count = 0;
   std::size_t stride = 0;
   std::vector<double> x, u, t, m;

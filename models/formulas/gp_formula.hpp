@@ -45,11 +45,11 @@ struct Model {
   double own = 0, own_identity = 0, co_runner = 0, co_runner_identity = 0;
   double product = 0, product_own = 0, product_co_runner = 0, constant = 0, pressures = 0;
   double prior = 0;  ///< prior variance of t without the term of the pressures
-  double noise = 0;
+  double noise = 0;  ///< variance of a single co-run around its expectation
   double pressure_mean[kPressureCount] = {};
   double pressure_deviation[kPressureCount] = {};  ///< 0: the pressure is constant and left out
   double farthest = 0;  ///< bound of the modulus of a standardised pressure
-  double target_mean = 0, target_deviation = 1;
+  double target_mean = 0, target_deviation = 1;  ///< of t = -log(speed)
   double share[3] = {}, factor[3] = {};  ///< factor of the deviation by the share of variance left
 
   std::uint32_t rows = 0, owns = 0, co_runners = 0, features = 0;
@@ -167,7 +167,7 @@ CORUN_HOST_DEVICE_INLINE OwnTerms own_terms(const Model& model, double kernel, b
           math::fma(model.product_co_runner, product, model.co_runner_identity)};
 }
 
-/// The five pressures phi (gp/features.hpp) on the slowed job, not standardised.
+/// The five pressures phi (models/interference/gp/features.hpp) on the slowed job, not standardised.
 CORUN_HOST_DEVICE_INLINE void raw_pressures_of(const Load& slowed, const Load& co_runner,
                                                double (&out)[kPressureCount]) {
   out[0] = (1 - slowed.m) * slowed.u * (1 - co_runner.m) * co_runner.u;

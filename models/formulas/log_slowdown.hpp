@@ -6,7 +6,7 @@
 namespace corun::inline models {
 
 struct LogSlowdown {
-  double t = 0;
+  double t = 0;   ///< -log of the median of the normalised speed
   double sd = 0;  ///< standard deviation of t of a single co-run
 };
 

@@ -10,7 +10,7 @@
 /// rank of a feature, its place among all thresholds of its test, therefore replaces the feature: an integer
 /// of 16 bits, of which a register holds four times as many as doubles. All nodes of a tree are evaluated, so
 /// no load depends on the result of another, as it does in a walk down the tree
-/// (vector_units/trees_kernels.inl). The leaf is the same as in a walk, so the sums have the same bits.
+/// (models/vector_units/trees_kernels.inl). The leaf is the same as in a walk, so the sums have the same bits.
 namespace corun::inline models {
 
 namespace trees {

@@ -15,7 +15,7 @@ namespace corun::inline models {
 
 namespace trees {
 
-/// The kernels of this formula for one vector instruction set (vector_units/kernels.hpp).
+/// The kernels of this formula for one vector instruction set (models/vector_units/kernels.hpp).
 struct Kernels {
   /// Pairs that ranked trees evaluate at a time.
   static constexpr std::size_t kRanked = 64;
@@ -35,9 +35,9 @@ struct TreesBatch {
   trees::Ensemble trees;  ///< views into the model, which must outlive the batch
   trees::Ranked ranked;   ///< the same trees
   double mean = 0;        ///< of t
-  std::array<std::vector<trees::Knot>, 3> knots;
+  std::array<std::vector<trees::Knot>, 3> knots;  ///< as trees::Model::knots
 
-  // The jobs, in the caller's order: matrices have rows of `count` numbers, one per job.
+  // The jobs, in the caller's order, as in trees::Jobs, which has the shapes, with a stride of `count`.
   trees::Shape shape;
   std::size_t count = 0;
   std::vector<double> logs, linears;

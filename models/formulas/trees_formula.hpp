@@ -22,7 +22,8 @@ struct Ensemble {
   CORUN_HOST_DEVICE_INLINE std::size_t inner() const { return (std::size_t{1} << depth) - 1; }
 };
 
-/// The spread of single co-runs around predictions near one log slowdown (Spreads in observations.hpp).
+/// The spread of single co-runs around predictions near one log slowdown (Spreads in
+/// models/interference/fits/observations.hpp).
 struct Knot {
   double at = 0;     ///< predicted log slowdown
   double below = 0;  ///< 5 % quantile of measured less predicted log slowdown, at most 0

@@ -10,8 +10,7 @@
 
 #include "models/interference/interference_model.hpp"
 
-/// The table of interference models. To add one, write models/interference/<name>.{hpp,cpp} and one line in
-/// catalog.cpp.
+/// The table of interference models; models/README.md says how to add one.
 namespace corun::inline models {
 
 struct InterferenceModelEntry {

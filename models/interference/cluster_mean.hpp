@@ -16,6 +16,11 @@
 /// percentage points; else three by k-means over the standardised features of the fitted jobs, as logarithms
 /// for features on a log scale. Without features, or with fewer than three different jobs, there is one
 /// cluster.
+///
+/// Source: the means per pair of clusters of PriRecT Fig. 5 and JRS Fig. 4, here of the excess. Known error: MAE of ISD in
+/// percentage points, of held-out pairs, unseen jobs and unseen families: 9.6, 9.8 and 10.9 on Lucid's table, 29.9,
+/// 31.3 and 34.6 on Gavel's P100; of the papers' pairs and unseen jobs 10.8 and 10.9, where the mean has 12.3
+/// (experiments/interference/accuracy.md).
 namespace corun::inline models {
 
 class ClusterMeanModel final : public InterferenceModel {

@@ -33,8 +33,11 @@
 ///
 /// u, m and t are the features gpu_util_pct, which some job of a fitted row must have, mem_alloc_pct and mem_time_pct. Without
 /// mem_alloc_pct, m is mem_used_mib over the most that a fitted job uses. A value that a job lacks is the
-/// mean over the members of the fitted rows. `corun model eval` prints the errors; experiments/interference/accuracy.md explains
-/// them.
+/// mean over the members of the fitted rows; values outside [0, 1] are cut.
+///
+/// Known error: MAE of ISD in percentage points, of held-out pairs, unseen jobs and unseen
+/// families: 8.8, 8.9 and 25.6 on Lucid's table; of the papers' pairs and unseen jobs 9.9 and 10.0. It fails on unseen
+/// families (experiments/interference/accuracy.md). With more than two residents no error is known.
 namespace corun::inline models {
 
 class ContentionModel final : public InterferenceModel {

@@ -54,8 +54,10 @@
 /// (models/formulas/gp_formula.hpp) takes O(rows^2) per slowed job, then O(co-runners^2) per pair, where the
 /// co-runners are those of the rows. A fit of 1000 rows takes three seconds (bench/performance.md).
 ///
-/// Known error: for families of jobs without similar measured jobs, intervals missed 11 to 22 % of the
-/// co-runs of four public tables. The settings were chosen on those tables, so expect slightly worse results
+/// Known error: MAE of ISD in percentage points, of held-out pairs, unseen jobs and unseen families: 4.5, 7.0 and 8.3 on
+/// Lucid's table, 6.5, 15.3 and 26.5 on Gavel's P100; of the papers' pairs and unseen jobs 9.0 and 9.8. For unseen
+/// families the 90 % intervals missed 11 to 21 % of the co-runs of four public tables
+/// (experiments/interference/accuracy.md). The settings were chosen on those tables, so expect slightly worse results
 /// on others.
 namespace corun::inline models {
 

@@ -22,7 +22,7 @@
 /// A model is fitted on a SpeedTable. It finds fitted jobs by their opaque key and predicts all other jobs by
 /// their features; it uses nothing else of a job.
 ///
-/// To add a model: models/interference/<name>.{hpp,cpp} and one line in catalog.cpp.
+/// models/README.md says how to add a model.
 namespace corun::inline models {
 
 struct PairFormula;
@@ -56,7 +56,7 @@ inline constexpr double kFastest = 2;
 struct FitOptions {
   std::uint64_t seed = 1;  ///< of random draws, in models that draw
   int threads = 1;         ///< does not change the result
-  double effort = 1;       ///< share of the work, at most 1 (effort.hpp)
+  double effort = 1;       ///< share of the work, at most 1 (models/interference/fits/effort.hpp)
 };
 
 class InterferenceModel {
@@ -90,11 +90,11 @@ class InterferenceModel {
   /// Unless a model overrides this: by_rule() of the sharing mode whose pairs it has learnt from.
   virtual std::vector<SpeedPrediction> predict_co_runners(std::span<const PairJob> residents) const;
 
-  /// The same from the speeds of all pairs of residents by a rule (formulas/co_runner_rule.hpp). The ends of the
+  /// The same from the speeds of all pairs of residents by a rule (models/formulas/co_runner_rule.hpp). The ends of the
   /// intervals combine in the same way; the relative deviation is the largest of the pairs. The deviation of the rule
   /// is added to both. Copies of one job whose saturation is known go by that in place of the rule
-  /// (formulas/saturation.hpp); of the rule only the scatter counts then. `corun model eval` compares with sums, norms and
-  /// products of slowdowns.
+  /// (models/formulas/saturation.hpp); of the rule only the scatter counts then. `corun model eval` compares with sums,
+  /// norms and products of slowdowns.
   std::vector<SpeedPrediction> by_rule(std::span<const PairJob> residents,
                                        const CoRunnerRule& rule) const;
 

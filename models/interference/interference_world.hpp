@@ -77,7 +77,7 @@ class InterferenceWorld final : public World {
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                     std::shared_ptr<const InterferenceModel> model,
                     const std::vector<WorldJob>& jobs, bool extrapolated);
-  /// The same with the model's features of all jobs: jobs x features, row-major.
+  /// The same with the model's features of all jobs: jobs x features, row-major; std::invalid_argument for another size.
   InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,
                     std::shared_ptr<const InterferenceModel> model,
                     std::vector<WorkloadKey> workloads, std::vector<double> features,

@@ -17,7 +17,10 @@
 ///
 /// The interval of a pair with n measurements is that of one more: log speed has a standard deviation of
 /// s sqrt(1 + 1/n). s is pooled over all repeated pairs, with a prior of 0.05 at the weight of four repeats.
-/// (The one pair that the JRS papers print twice differs by 0.14.)
+/// (The log speeds of the one pair that is printed twice, in JRS Tables V and VI, differ by 0.19 and 0.04.)
+///
+/// Known error: MAE of ISD of pairs without a measurement 11.8 percentage points on Lucid's table, 35.7 on Gavel's P100 and
+/// 10.8 on the papers' (experiments/interference/accuracy.md).
 namespace corun::inline models {
 
 class Lookup final : public InterferenceModel {

@@ -44,6 +44,7 @@ struct Clusters {
   friend bool operator==(const Clusters&, const Clusters&) = default;
 };
 
+/// Distances are in percentage points, over the scale of the clusters.
 struct ClusterAssignment {
   int cluster = 0;
   double uncertainty = 0;         ///< by the rule of the clusters

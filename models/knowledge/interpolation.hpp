@@ -29,6 +29,7 @@ struct TechniqueEntry {
 std::span<const TechniqueEntry> technique_catalog();
 /// Empty if no technique has that name.
 std::optional<Technique> find_technique(std::string_view name);
+/// std::invalid_argument for a value outside the enumeration.
 std::string_view technique_name(Technique technique);
 
 /// The values at the positions `at` (in any order, inside or outside) of the curve through the points (x, y),

@@ -98,6 +98,7 @@ LearntRows learn_rows(KnowledgeBase& kb, std::span<const CorunMeasurement> rows,
 KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows,
                                    const Clusters& clusters = paper_clusters());
 
+/// Of an ISD or a PS, in fractions.
 struct PredictionInterval {
   double lo = 0;
   double hi = 0;

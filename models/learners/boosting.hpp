@@ -18,13 +18,13 @@
 namespace corun::inline models {
 
 struct BoostingShape {
-  int rounds = 200;  ///< trees, or blocks of `parallel` trees
-  int depth = 4;     ///< of a tree, at most
-  double learning_rate = 0.05;
-  double subsample = 0.5;  ///< share of the rows that a tree learns from, in (0, 1]
-  double columns = 0.3;    ///< share of the features that a level may split on, in (0, 1]
-  double lambda = 1;       ///< ridge of the leaves, at least 0
-  double leaf_weight = 3;  ///< least number of rows in a leaf, at least 0
+  int rounds = 200;             ///< trees, or blocks of `parallel` trees
+  int depth = 4;                ///< of a tree, at most
+  double learning_rate = 0.05;  ///< factor of each round's leaves, in (0, 1]
+  double subsample = 0.5;       ///< share of the rows that a tree learns from, in (0, 1]
+  double columns = 0.3;         ///< share of the features that a level may split on, in (0, 1]
+  double lambda = 1;            ///< ridge of the leaves, at least 0
+  double leaf_weight = 3;       ///< least number of rows in a leaf, at least 0
   std::uint32_t seed = 1;
   /// Trees of a round, learnt from draws of their own; their mean is added. One round with learning rate 1 and
   /// lambda 0 is a random forest (see forest.hpp for the differences).
@@ -42,9 +42,10 @@ class GradientBoosting {
   GradientBoosting(GradientBoosting&&) noexcept;
   GradientBoosting& operator=(GradientBoosting&&) noexcept;
 
-  /// The library's predictions, one per row, with which tests compare TreeEnsemble.
+  /// The library's predictions, one per row, with which tests compare TreeEnsemble. `rows`: as in the constructor.
   std::vector<float> predict(std::span<const float> rows) const;
 
+  /// std::runtime_error or std::out_of_range if the library writes its trees in another form than version 1.7 does.
   TreeEnsemble trees() const;
 
  private:

@@ -37,7 +37,7 @@ struct Split {
 std::vector<Split> split(const MatrixView& predictors, std::span<const double> target,
                          const CrossValidation& options);
 
-/// Sum of the squared differences. std::invalid_argument for lists of different lengths.
+/// Sum of the squared differences, in the unit of the target squared. std::invalid_argument for lists of different lengths.
 double squared_error(std::span<const double> predicted, std::span<const double> actual);
 
 }  // namespace corun::inline models

@@ -34,6 +34,7 @@ struct ForestShape {
   std::uint64_t seed = 0;    ///< for drawing rows and attributes, Stream::kForest
 };
 
+/// std::runtime_error if the library fails.
 class RegressionForest {
  public:
   /// A forest without trees. std::invalid_argument as check_regression(), and for a shape out of bounds.

@@ -25,6 +25,7 @@ using Booster = std::unique_ptr<void, FreeBooster>;
 
 /// `values`: rows x columns, row-major; NaN: missing.
 Matrix make_matrix(std::span<const float> values, std::size_t rows, std::size_t columns);
+/// One number per row.
 void set_labels(const Matrix& matrix, std::span<const float> labels);
 void set_weights(const Matrix& matrix, std::span<const float> weights);
 

@@ -14,6 +14,7 @@ namespace corun::inline models {
 /// The speeds of both directions of a tile of pairs.
 class SpeedTile {
  public:
+  /// Computes them, with the jobs of `source`.
   void fill(const SpeedSource& source, const PairTile& tile, SpeedSource::Scratch& scratch);
   SpeedTileView view(const PairTile& tile) const;
 

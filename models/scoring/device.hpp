@@ -59,7 +59,7 @@ class Device {
   std::string lost_why_;
 };
 
-/// The device of a run on this machine.
+/// The device of a run on this machine; throws as Device().
 std::shared_ptr<Device> choose_device(std::string_view wanted);
 
 }  // namespace corun::inline models

@@ -18,7 +18,8 @@
 
 /// Scores all pairs of a list of jobs at once: on the GPU if there is one and the batch is large enough, else
 /// on the vector units and threads of the processor. Every number has the same bits on each device, and those
-/// of InterferenceModel::predict() and ModelBelief::pair().
+/// of InterferenceModel::predict() and ModelBelief::pair(). A batch whose GPU fails is computed by the processor, or
+/// throws DeviceError if the device was chosen as cuda.
 namespace corun::inline models {
 
 /// Options that change the run time only, not the results.

@@ -17,7 +17,7 @@ namespace corun::inline models {
 class Roofline final : public SoloPredictor {
  public:
   static constexpr double kBandwidthWeight = 2.0 / 3;
-  static constexpr double kTypeSigma = 0.35;
+  static constexpr double kTypeSigma = 0.35;  ///< the known errors, as SoloPrediction's
   static constexpr double kJobSigma = 0.25;
 
   SoloSource source() const override { return SoloSource::kScaled; }

@@ -16,7 +16,7 @@ enum class Pairing : std::uint8_t {
   kGiven,       ///< like greedy-rank, in an order that the configuration gives
 };
 
-/// "matching" | "greedy-rank" | "given".
+/// "matching" | "greedy-rank" | "given". std::logic_error for another word.
 Pairing pairing_from(std::string_view name);
 std::vector<std::string_view> pairing_names();
 

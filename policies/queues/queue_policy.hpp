@@ -37,7 +37,7 @@ enum class Blocking : std::uint8_t {
   kBackfill,  ///< jobs of other gang sizes or GPU types behind a job without room may start
 };
 
-/// The functions of placement.hpp.
+/// The functions of policies/placement.hpp.
 enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest };
 
 struct QueueOptions {

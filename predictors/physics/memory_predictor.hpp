@@ -23,14 +23,18 @@
 /// ratios of these figures, so it carries over to models of another size; a row weighs as the square of V's share of
 /// the memory, because an error of r has no more effect than that.
 ///
-/// Inference, of which no public table tells the memory: V is 1.1 times weights, the most that lives at a time and the
-/// workspace; r is 0, and errors count as half as large again as those of training.
+/// Inference, of which no public table tells the memory, so that no error is known: V is 1.1 times weights, the most
+/// that lives at a time and the workspace; r is 0, and errors count as half as large again as those of training.
 ///
 /// On another GPU type than the fitted jobs ran on, c_0 changes by 2.4 KiB for each thread that can be resident more
 /// or less (models/solo/roofline.hpp: context_mib()).
 ///
 /// Errors are judged in units of V / memory: a job that is mostly context is known well. Jobs that ran out of memory
 /// although their prediction fits are learnt from, as if they had needed 1.05 times what there was.
+///
+/// Known error (experiments/predictors/README.md), mean absolute percentage error of jobs held out: timm's sweep (A100),
+/// random jobs 3.0, unseen models 3.7, unseen families 5.0, and 15.1 without a shape-only execution; GPUMemNet's
+/// convolutional networks (A100), random jobs 3.9, unseen architectures 5.5. The 90 % intervals hold 89 to 91 %.
 ///
 /// with_seen() weighs a few measured jobs against what the formula is known to err by: memory_probes.hpp.
 namespace corun::inline predictors {

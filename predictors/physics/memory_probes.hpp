@@ -78,6 +78,7 @@ struct MemoryErrors {
 class MemoryPosterior {
  public:
   MemoryPosterior() = default;
+  /// std::invalid_argument if the constants leave no probability for the same software.
   MemoryPosterior(std::span<const MemoryProbe> probes, const MemoryErrors& errors,
                   const PhysicsConstants& constants = {});
 

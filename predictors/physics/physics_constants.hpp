@@ -14,7 +14,7 @@ struct PhysicsConstants {
   double depth = 5;             ///< of a tree
   double learning_rate = 0.04;  ///< of a round
   double rows = 0.5;            ///< share of the rows that a tree sees
-  double columns = 0.25;        ///< share of the features that a split sees
+  double columns = 0.25;        ///< share of the features that a level of a tree may split on
   double leaf_factor = 1;       ///< of the least weights of a leaf
   // The Gaussian process of a residual (residual_process.hpp).
   double length = 4;           ///< of its kernel, in standard deviations of the features

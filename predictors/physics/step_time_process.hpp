@@ -12,7 +12,7 @@
 #include "predictors/physics/time_terms.hpp"
 #include "predictors/predictor.hpp"
 
-/// The model of TimePredictor for one phase, training or inference.
+/// The model of TimePredictor for one phase, training or inference; time_predictor.hpp has the equation and known error.
 namespace corun::inline predictors {
 
 /// A job as the process sees it.
@@ -23,11 +23,12 @@ struct StepRow {
   static constexpr std::size_t kTerms = kTimeTerms + 2;
 
   JobGroups groups;
-  std::uint64_t library = 0;  ///< version of cuDNN; 0: not known
-  std::array<double, kTerms> terms{};
+  std::uint64_t library = 0;           ///< version of cuDNN; 0: not known
+  std::array<double, kTerms> terms{};  ///< [ms], as time_terms()
+  // Figures for the smooth kernels, mostly logarithms, scaled such that a distance of 1 matters.
   std::array<double, kModelFigures> model{};
   std::array<double, kGpuFigures> gpu{};
-  double log_ms = kNaN;
+  double log_ms = kNaN;  ///< ln of the measured time [ms]
 
   /// Nothing if the job has no graph, or too little is known of the GPU type.
   static std::optional<StepRow> of(const PredictorJob& job);
@@ -40,7 +41,7 @@ class StepTimeProcess {
   /// `inference`: priors of the coefficients are a third, because there is no backward pass.
   static StepTimeProcess fit(std::vector<StepRow> rows, bool inference,
                              const PhysicsConstants& constants = {});
-  /// Without rows: coefficients as fitted to public measurements (catalog.hpp), variances as before a fit.
+  /// Without rows: coefficients as fitted to public measurements (predictors/catalog.hpp), variances as before a fit.
   static StepTimeProcess built_in(bool inference);
   /// The same with more rows; coefficients and variances stay.
   StepTimeProcess with(std::span<const StepRow> more) const;
@@ -48,6 +49,7 @@ class StepTimeProcess {
   Prediction predict(const StepRow& row) const;
 
   nlohmann::json save() const;
+  /// `state`: from save(). std::invalid_argument if it is not a possible state.
   static StepTimeProcess load(const nlohmann::json& state);
 
  private:

@@ -70,8 +70,8 @@ struct PredictorEvaluationOptions {
   PhysicsConstants constants;  ///< PredictorOptions
 };
 
-/// One entry per split, number of known jobs and predictor. `on_fit(done, of)` follows the fits. InputError if
-/// a predictor cannot be fitted.
+/// One entry per split, number of known jobs and predictor. `on_fit(done, of)` follows the fits. InputError,
+/// naming the table, if a predictor cannot be fitted or the table has fewer than two measured jobs.
 std::vector<PredictorEvaluation> evaluate_predictors(
     const JobTable& table, const PredictorEvaluationOptions& options,
     const std::function<void(std::size_t, std::size_t)>& on_fit = {});

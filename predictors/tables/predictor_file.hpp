@@ -36,7 +36,7 @@ PredictorFile parse_predictor(std::string_view bytes, const std::string& place);
 std::string predictor_bytes(const PredictorFile& file);
 
 /// Writes the file atomically, after a check that its bytes can be read back; `place` is the flag that named
-/// the path, for errors.
+/// the path, for errors. InputError as write_outputs(), and if the check fails.
 void write_predictor_file(const std::string& path, const PredictorFile& file,
                           const std::string& place, Existing existing);
 

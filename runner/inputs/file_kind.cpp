@@ -104,6 +104,11 @@ FoundKind kind_of_file(const std::string& path) {
   return {kind_of_yaml(head.text)};
 }
 
+void refuse_gpu_samples(const std::string& path) {
+  const FoundKind found = kind_of_file(path);
+  if (found.kind == FileKind::kNvidiaSmi) check_kind(path, {FileKind::kProfiles}, "a table of profiles");
+}
+
 void check_kind(const std::string& path, std::initializer_list<FileKind> expected,
                 std::string_view what) {
   const FileKind kind = kind_of_file(path).kind;

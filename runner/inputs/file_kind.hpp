@@ -18,8 +18,12 @@ enum class FileKind : std::uint8_t {
   kSoloTimes,      ///< a table of solo times by GPU type (solo_table.hpp)
   kProfiles,       ///< a table of profiles in corun's own form (profile_csv.hpp)
   kKnowledgeBase,  ///< knowledge_file.hpp
+<<<<<<< HEAD
   kModel,          ///< a fitted model (model_file.hpp)
   kNvidiaSmi,      ///< samples of nvidia-smi --query-gpu
+=======
+  kModel,          ///< a fitted model (knowledge/model_file.hpp)
+>>>>>>> comments
   kHdf5,           ///< results of corun replay or sweep
   kUnknown,  ///< none of these; also a file that cannot be read, is empty, or is no regular file
 };
@@ -35,5 +39,8 @@ FoundKind kind_of_file(const std::string& path);
 /// is none of `expected`. `what` names what was expected: "a table of measured co-runs".
 void check_kind(const std::string& path, std::initializer_list<FileKind> expected,
                 std::string_view what);
+
+/// check_kind() for a table of profiles: of these kinds only nvidia-smi's samples are mistaken for one.
+void refuse_gpu_samples(const std::string& path);
 
 }  // namespace corun::inline runner

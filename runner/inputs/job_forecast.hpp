@@ -34,7 +34,7 @@ struct JobForecast {
   Prediction memory_mib, step_ms, utilisation_pct;
   std::optional<bool> fits;  ///< into the GPU's memory; nothing if it is not known
   std::int64_t largest_batch =
-      0;  ///< that does not; 0: none does, or the GPU's memory is not known
+      0;  ///< not expected to run out of memory; 0: none is, or the GPU's memory is not known
 };
 
 JobForecast forecast(const JobPredictors& predictors, const JobQuestion& question,

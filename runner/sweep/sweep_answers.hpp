@@ -85,7 +85,7 @@ struct DifferenceAnswer {
   std::size_t better;  ///< by the mean over all points
   std::size_t worse;
   Interval difference;  ///< better - worse, paired by replication
-  double p = 0;         ///< paired t-test over replications, two-sided; NaN below two replications
+  double p = 0;         ///< paired t-test over replications, two-sided; NaN for fewer than three
   double p_holm = 0;    ///< Holm's correction over all pairs and requested metrics
   std::size_t wins =
       0;  ///< points where `better` is better, after Holm's correction for all pairs and

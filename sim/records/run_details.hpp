@@ -59,7 +59,8 @@ struct EventRecord {
   std::uint32_t residents = 0;  ///< jobs there after the events of this instant
 };
 
-/// Means over one slice of the time from the first submission to the last end.
+/// Means over one slice of the time from the first submission to the last end: numbers of GPUs, of waiting (`queue`)
+/// and of running jobs.
 struct SliceRecord {
   Time start{0};
   Time end{0};

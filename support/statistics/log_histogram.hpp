@@ -15,6 +15,7 @@ class LogHistogram {
   /// Bins of ratio 2^(1/per_doubling). The first begins at `least` and also counts all below.
   LogHistogram(double least, double per_doubling) : least_(least), per_doubling_(per_doubling) {}
 
+  /// `value` is finite.
   void add(double value);
   /// `other` must have the same bins.
   void add(const LogHistogram& other);

@@ -21,6 +21,7 @@ namespace corun::inline traces {
 ///
 /// The header and the fields stay only if both have the same columns. A table without jobs becomes `more`. InputError
 /// naming both sources, which leaves `to` unchanged, if families of a job differ in one GPU type and sharing mode.
+/// std::logic_error if `more` was read with other keys, or has a feature on another scale.
 void append(PairTable& to, const PairTable& more, WorkloadKeys& keys);
 
 /// "NAME {solo_k80 4.8, solo_v100 32.4}": the name of a job and its known features in alphabetical order. It distinguishes

@@ -23,8 +23,8 @@ struct FactorOptions {
   double freedom = 6;  ///< degrees of freedom of the noise, above 2
   std::uint64_t seed = 1;
   int threads = 1;  ///< does not change the result
-  /// Share of the work, at most 1 (effort.hpp): of sweeps, of the burn-in and of the chains of each kind that predicts. A chain
-  /// gives kLeastSamples all the same.
+  /// Share of the work, at most 1 (models/interference/fits/effort.hpp): of sweeps, of the burn-in and of the chains of
+  /// each kind that predicts. A chain gives kLeastSamples all the same.
   double effort = 1;
   static constexpr int kLeastSamples = 2;
 };

@@ -30,9 +30,8 @@ struct Observation {
 };
 
 /// std::invalid_argument, with a message that begins with `what`: values that are not jobs x features, families that
-/// are not one per job, a row
-/// of a missing job, a key that is listed twice, a speed that is neither NaN (not measured) nor above 0 and
-/// finite.
+/// are not one per job, a row of a missing job, a key that is listed twice, a speed that is neither NaN (not measured)
+/// nor above 0 and finite.
 void check_table(const SpeedTable& table, const char* what);
 
 /// The measured directions of a table, in the order of its rows. A job beside a copy of itself, with both

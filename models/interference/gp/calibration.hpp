@@ -10,7 +10,7 @@
 /// between three points: single co-runs left out; jobs left out with all their co-runs; jobs left out
 /// together with the jobs most like them, an eighth of all. One family of jobs tells little about another, so
 /// the third point takes the family predicted worst. A factor is the 90th percentile of |error| / deviation
-/// over that of a normal, 1.645, averaged with 1 at the weight of a few scores.
+/// over that of a normal, 1.645, averaged with 1 at the weight of twenty scores.
 ///
 /// Leaving out has a closed form. With P = inv(K), the errors of the rows S when all other rows predict them
 /// are inv(P_SS) (P y)_S, with covariance inv(P_SS). Source: Rasmussen and Williams, "Gaussian Processes for

@@ -4,7 +4,7 @@
 #include "sim/speed_table.hpp"
 
 /// What models of pairs learn from measured groups of three jobs and more (SpeedTable::groups): pairs that were not
-/// measured, and how the excesses of pairs combine (formulas/co_runner_rule.hpp).
+/// measured, and how the excesses of pairs combine (models/formulas/co_runner_rule.hpp).
 namespace corun::inline models {
 
 /// The table, and for each job that was measured in groups with copies of itself only and in no pair with itself a row

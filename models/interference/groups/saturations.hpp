@@ -17,6 +17,8 @@
 /// of other programs on the same share. Where programs are not known, b is one number and d ~ Normal(0, 0.4). The fit is
 /// the posterior mode (Levenberg-Marquardt), with the covariance from the curvature there.
 ///
+/// Known error of the speeds that follow: models/formulas/saturation.hpp.
+///
 /// Rates count samples, not batches: the job with the highest one is assumed to keep the GPU busy.
 namespace corun::inline models {
 

@@ -21,6 +21,7 @@ template <int kLayers>
 ZooGraph wide_resnet(const ZooInput& input);
 template <int kLayers>
 ZooGraph densenet(const ZooInput& input);
+/// 0 or 1: version 1.0 or 1.1.
 template <int kVersion>
 ZooGraph squeezenet(const ZooInput& input);
 ZooGraph googlenet(const ZooInput& input);
@@ -30,8 +31,10 @@ ZooGraph mobilenet_v3(const ZooInput& input);
 /// `kHundredths`: the multiplier of the width, 50 for 0.5.
 template <int kHundredths>
 ZooGraph mnasnet(const ZooInput& input);
+/// `kTenths`: the multiplier of the width, 5 for 0.5.
 template <int kTenths>
 ZooGraph shufflenet_v2(const ZooInput& input);
+/// `kAlpha`: channels that are added from the first block to the last.
 template <int kLayers, int kAlpha, bool kBottleneck>
 ZooGraph pyramidnet(const ZooInput& input);
 template <int kLayers>

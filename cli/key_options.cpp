@@ -99,9 +99,9 @@ void add_columns_option(CommandLine& command) {
 
 void add_log_options(CommandLine& command) {
   add_columns_option(command);
-  command.own.add_options()(
-      "states", po::value<std::string>(),
-      "states of jobs that count, if the trace says them: completed,failed,... or running; else those that have ended")(
+  command.own.add_options()("states", po::value<std::string>(),
+                            "states of jobs that count, if the trace says them: "
+                            "completed,failed,... or running; else those that have ended")(
       "strict", "the first row of the trace that is left out is an error");
 }
 

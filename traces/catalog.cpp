@@ -73,14 +73,19 @@ std::vector<TraceEntry> all_entries() {
        },
        looks_like_lucid_jobs},
       {"gavel", "Gavel's traces, in steps, from `path`; their rates from `world.path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_gavel_trace(r.path, r.rates, r.rules); },
+       [](const TraceRequest& r, WorkloadKeys&) {
+         return read_gavel_trace(r.path, r.rates, r.rules);
+       },
        looks_like_gavel_trace, true},
       {"helios", "SenseTime Helios, Venus: cluster_log.csv, from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path, r.rules); }, looks_like_helios},
+       [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path, r.rules); },
+       looks_like_helios},
       {"philly", "Microsoft Philly: cluster_job_log (JSON), from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_philly(r.path, r.rules); }, looks_like_philly},
+       [](const TraceRequest& r, WorkloadKeys&) { return read_philly(r.path, r.rules); },
+       looks_like_philly},
       {"pai-2020", "Alibaba PAI 2020: pai_job_table.csv with the others beside it, from `path`",
-       true, false, [](const TraceRequest& r, WorkloadKeys&) { return read_pai_2020(r.path, r.rules); },
+       true, false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_pai_2020(r.path, r.rules); },
        looks_like_pai_2020},
       {"pai-simulator", "the job CSV of Alibaba PAI's simulator, from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys&) { return read_pai_simulator(r.path, r.rules); },
@@ -91,11 +96,12 @@ std::vector<TraceEntry> all_entries() {
       {"muri", "Muri's job CSV, times in milliseconds, from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) { return read_muri(r.path, keys, r.rules); },
        looks_like_muri},
-      {"batsim", "a workload of Batsim (JSON) with delay profiles, seconds, from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys&) { return read_batsim(r.path, r.rules); },
+      {"batsim", "a workload of Batsim (JSON) with delay profiles, seconds, from `path`", true,
+       false, [](const TraceRequest& r, WorkloadKeys&) { return read_batsim(r.path, r.rules); },
        looks_like_batsim},
       {"swf", "Standard Workload Format of the Parallel Workloads Archive, from `path`", true,
-       false, [](const TraceRequest& r, WorkloadKeys&) { return read_standard_workload(r.path, r.rules); },
+       false,
+       [](const TraceRequest& r, WorkloadKeys&) { return read_standard_workload(r.path, r.rules); },
        looks_like_standard_workload},
   };
   for (const LogProfile& profile : log_profiles()) {
@@ -105,15 +111,15 @@ std::vector<TraceEntry> all_entries() {
       throw InputError("log profile " + printable(profile.name),
                        "has the name of a format of corun, expected another; rename it");
     }
-    entries.push_back({.name = profile.name,
-                       .description = profile.title,
-                       .reads_file = true,
-                       .make =
-                           [&profile](const TraceRequest& r, WorkloadKeys& keys) {
-                             return read_log(r.path, profile, keys, r.rules);
-                           },
-                       .looks_like =
-                           [&profile](const TraceHead& head) { return looks_like_log(head, profile); }});
+    entries.push_back(
+        {.name = profile.name,
+         .description = profile.title,
+         .reads_file = true,
+         .make = [&profile](
+                     const TraceRequest& r,
+                     WorkloadKeys& keys) { return read_log(r.path, profile, keys, r.rules); },
+         .looks_like =
+             [&profile](const TraceHead& head) { return looks_like_log(head, profile); }});
   }
   return entries;
 }
@@ -155,10 +161,14 @@ const TraceEntry& recognise_trace(const std::string& path) {
   if (fitting.size() > 1) {
     std::string names;
     for (const TraceEntry* entry : fitting) {
-      names += (names.empty() ? "" : entry == fitting.back() ? " and " : ", ") + std::string(entry->name);
+      names += (names.empty()             ? ""
+                : entry == fitting.back() ? " and "
+                                          : ", ") +
+               std::string(entry->name);
     }
-    throw InputError(shown_path(path) + ":1:1",
-                     "fits the formats " + names + ", expected one; name it (--format-name, workload.source)");
+    throw InputError(
+        shown_path(path) + ":1:1",
+        "fits the formats " + names + ", expected one; name it (--format-name, workload.source)");
   }
   throw InputError(shown_path(path) + ":1:1",
                    "begins with '" + printable(first_line(head.text)) +

@@ -201,7 +201,8 @@ void CsvReader::read_header() {
   if (repeated != kAbsent) {
     const Field& field = fields_[repeated];
     fail_at(field.line, field.column,
-            "column '" + printable(header_[repeated]) + "' is named a second time (first at column " +
+            "column '" + printable(header_[repeated]) +
+                "' is named a second time (first at column " +
                 std::to_string(fields_[first].column) + "), expected each once; remove one");
   }
   std::string missing;
@@ -319,7 +320,9 @@ bool CsvReader::read_record() {
     const std::size_t first_empty = line_;
     while (peek() == '\n' || peek() == '\r') {
       if (take() == '\r' && peek() != '\n') {
-        fail_at(line_, 1, "a carriage return without a line feed, expected LF or CRLF line ends; convert the file");
+        fail_at(line_, 1,
+                "a carriage return without a line feed, expected LF or CRLF line ends; convert the "
+                "file");
       }
     }
     if (line_ != first_empty && !options_.is_log && peek() != kEndOfFile) {
@@ -477,7 +480,8 @@ void CsvReader::check_utf8(unsigned char byte, std::size_t line, std::size_t col
                 "is this a CSV file?");
   };
   if (utf8_pending_ > 0) {
-    if (byte < utf8_low_ || byte > utf8_high_) {  // the byte that began the character is the wrong one
+    if (byte < utf8_low_ ||
+        byte > utf8_high_) {  // the byte that began the character is the wrong one
       byte = utf8_lead_;
       column = utf8_lead_column_;
       refuse_byte();
@@ -536,9 +540,9 @@ std::optional<CellValue> CsvReader::value(
     Column column, const std::function<std::optional<CellValue>(std::string_view)>& read,
     const std::string& expected) const {
   const auto read_cell = [&](std::string_view text) {
-    const bool comma = options_.separator == ';' && text.find(',') != std::string_view::npos;
-    const auto value = comma ? read(with_decimal_point(text)) : read(text);
-    return value;
+    const auto value = read(text);
+    const bool comma = options_.is_log && options_.separator == ';' && !value;
+    return comma ? read(with_decimal_point(text)) : value;
   };
   std::optional<CellValue> value;
   if (const auto& expression = this->expression(column)) {
@@ -585,7 +589,7 @@ std::optional<double> CsvReader::number(Column column, const NumberRule& rule) c
     return found ? std::optional(CellValue{*found}) : std::nullopt;
   };
   std::optional<double> value;
-  if (expression(column) || options_.separator == ';') {
+  if (expression(column) || (options_.is_log && options_.separator == ';')) {
     const auto found = this->value(column, read, describe(rule, false));
     if (!found) return std::nullopt;
     value = found->number;
@@ -637,7 +641,8 @@ std::optional<Duration> CsvReader::seconds(Column column, const NumberRule& rule
   const std::optional<double> value = number(column, bounded);
   if (!value) return std::nullopt;
   const std::string_view digits = raw(column);
-  const bool exact = factor(column) == 1 && !digits.empty() && digits.find(',') == std::string_view::npos;
+  const bool exact =
+      factor(column) == 1 && !digits.empty() && digits.find(',') == std::string_view::npos;
   const Duration time = exact ? exact_seconds(digits, *value) : from_seconds(*value);
   if (bounded.above_min && time <= from_seconds(bounded.min)) {
     refuse(column, describe(bounded, false) + " by a nanosecond or more");
@@ -662,14 +667,16 @@ std::string CsvReader::theirs(Column column) const {
   const std::size_t position = position_.at(static_cast<std::size_t>(column));
   if (position != kAbsent) return header_[position];
   const auto renamed = std::ranges::find(options_.renamed, ours, &RenamedColumn::ours);
-  return std::string(expression(column) && renamed != options_.renamed.end() ? std::string_view(renamed->theirs) : ours);
+  return std::string(expression(column) && renamed != options_.renamed.end()
+                         ? std::string_view(renamed->theirs)
+                         : ours);
 }
 
 std::string CsvReader::found(Column column) const {
   const auto& expression = this->expression(column);
   if (!expression) return std::string(cell(column));
-  const std::string text = expression->shown(
-      [&](std::size_t position) { return std::string(at_position(position)); });
+  const std::string text =
+      expression->shown([&](std::size_t position) { return std::string(at_position(position)); });
   const auto value = expression->value([&](std::size_t position) -> std::optional<CellValue> {
     const std::string cell = with_decimal_point(at_position(position));
     if (const auto number = parse_number(cell)) return CellValue{*number};

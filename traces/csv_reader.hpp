@@ -226,8 +226,8 @@ class CsvReader {
   std::vector<double> factors_;  ///< of each known column
   std::vector<std::optional<ColumnExpression>> expressions_;  ///< of each known column that is one
   std::vector<std::size_t> in_expressions_;                   ///< fields that expressions name
-  std::size_t width_ = 0;        ///< fields of the header; 0 while it is being read
-  std::string record_;           ///< the fields, unquoted, one after the other
+  std::size_t width_ = 0;  ///< fields of the header; 0 while it is being read
+  std::string record_;     ///< the fields, unquoted, one after the other
   std::vector<Field> fields_;
   std::size_t record_line_ = 0;
 };

@@ -212,18 +212,24 @@ struct WrongKind {
 };
 constexpr WrongKind kWrongKinds[] = {
     {{"PK\x03\x04", 4}, "a zip archive (or a spreadsheet)", "unpack it, or save the sheet as CSV"},
-    {{"\xfd" "7zXZ\0", 6}, "an xz archive", "unpack it: xz -d"},
+    {{"\xfd"
+      "7zXZ\0",
+      6},
+     "an xz archive",
+     "unpack it: xz -d"},
     {{"BZh", 3}, "a bzip2 archive", "unpack it: bzip2 -d"},
     {{"7z\xbc\xaf", 4}, "a 7z archive", "unpack it"},
     {{"PAR1", 4}, "a Parquet file", "write it as CSV, for example with pandas"},
-    {{"version https://git-lfs.github.com/spec/", 40}, "a pointer of Git LFS, not the file",
+    {{"version https://git-lfs.github.com/spec/", 40},
+     "a pointer of Git LFS, not the file",
      "fetch the file: git lfs pull"},
 };
 
 void refuse_wrong_kind(std::string_view begin, const std::string& name) {
   for (const WrongKind& kind : kWrongKinds) {
     if (!begin.starts_with(kind.begin)) continue;
-    throw InputError(name, "is " + std::string(kind.is) + ", expected a text; " + std::string(kind.advice));
+    throw InputError(
+        name, "is " + std::string(kind.is) + ", expected a text; " + std::string(kind.advice));
   }
 }
 

@@ -70,6 +70,7 @@ constexpr std::array<std::string_view, 7> kTextColumns = {
 constexpr NumberRule kDistance{"a distance in percentage points", 0};
 constexpr IntegerRule kZooBatch{"a batch size", 1, 1'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
+constexpr IntegerRule kJobMilli{"thousandths of a GPU", 1, 1000};
 constexpr IntegerRule kJobSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
 
 /// The bits of "V100M16|V100M32".
@@ -90,12 +91,11 @@ std::uint32_t model_bits(const CsvReader& csv, CsvReader::Column column, TraceBu
   return bits;
 }
 
-/// Reads how many GPUs a job asks for, and which share of each.
+/// Reads how many GPUs a job of a log asks for, and which share of each.
 class GpuDemands {
  public:
-  GpuDemands(const CsvReader& csv, CsvReader::Column gpus, CsvReader::Column milli, bool of_others)
-      : gpus_(gpus), milli_(milli), has_gpus_(csv.has(gpus)), has_milli_(csv.has(milli)),
-        of_others_(of_others) {}
+  GpuDemands(const CsvReader& csv, CsvReader::Column gpus, CsvReader::Column milli)
+      : gpus_(gpus), milli_(milli), has_gpus_(csv.has(gpus)), has_milli_(csv.has(milli)) {}
 
   /// False if the job asks for none, or the file does not say it for this job.
   bool read(const CsvReader& csv, JobSpec& spec) {
@@ -107,13 +107,9 @@ class GpuDemands {
     }
     double milli = 1000;
     if (has_milli_) {
-      const auto value = csv.number(milli_, of_others_ ? kDemandMilli : kOwnMilli);
-      if (!value && of_others_ && !has_gpus_) return false;
-      milli = value.value_or(1000);
-      if (milli <= 0) return false;
-      if (milli < 1000 && gpus > 1 && !of_others_) {
-        csv.refuse(milli_, "1000 or nothing for a gang of several GPUs");
-      }
+      const auto value = csv.number(milli_, kDemandMilli);
+      if (!value || *value <= 0) return false;
+      milli = *value;
     }
     const double demand = gpus * milli;
     if (demand > 1e9) csv.refuse(gpus_, "a number of GPUs, from 0 to 1000000");
@@ -124,16 +120,14 @@ class GpuDemands {
   }
   void tell(TraceBuilder& builder) const {
     if (rounded_ == 0) return;
-    builder.assume(std::to_string(rounded_) +
-                   (rounded_ == 1 ? " job asks" : " jobs ask") +
+    builder.assume(std::to_string(rounded_) + (rounded_ == 1 ? " job asks" : " jobs ask") +
                    " for more than one GPU and a part: rounded up to whole GPUs");
   }
 
  private:
   static constexpr std::string_view kExpected =
       "a number of GPUs, from 0 to 1000000, such as 2, 0.5, 50 % or gres/gpu=4";
-  static constexpr NumberRule kDemandMilli{"thousandths of a GPU", 0, 1e9};
-  static constexpr NumberRule kOwnMilli{"thousandths of a GPU", 1, 1000};
+  static constexpr NumberRule kDemandMilli{"thousandths of a GPU", -1, 1e9};
   static std::optional<CellValue> gpus_in_cell(std::string_view text) {
     if (const auto number = parse_number(text); number && *number < 0) return CellValue{0};
     const auto gpus = parse_gpus(text);
@@ -144,29 +138,58 @@ class GpuDemands {
   CsvReader::Column milli_;
   bool has_gpus_;
   bool has_milli_;
-  bool of_others_;
   std::size_t rounded_ = 0;
 };
 
-/// Memory [MiB]: a number, or a text with a unit. Nothing if it is absent or negative.
+/// Reads submit time, run time and GPUs of a row of a log that others wrote; false if it is no job, which is counted.
+bool read_request_of_others(const CsvReader& csv, std::array<CsvReader::Column, 2> submit_and_solo,
+                            SubmitTimeColumn& submit_times, RunTimeColumn& run_times,
+                            GpuDemands& demands, TraceBuilder& builder, JobSpec& spec) {
+  const std::size_t line = csv.line();
+  if (!demands.read(csv, spec)) {
+    builder.skip("without GPUs", line);
+    return false;
+  }
+  const RunTimeColumn::Found ran = run_times.read(csv, submit_and_solo[1], spec.work);
+  if (ran == RunTimeColumn::Found::kEndsBeforeStart) {
+    builder.skip_backwards(line);
+    return false;
+  }
+  if (ran == RunTimeColumn::Found::kAbsent || spec.work <= Duration::zero()) {
+    builder.skip("without run time", line);
+    return false;
+  }
+  const std::optional<Time> submitted = submit_times.read(csv, submit_and_solo[0]);
+  if (!submitted) {
+    builder.skip_without_submit(line);
+    return false;
+  }
+  spec.submit = *submitted;
+  return true;
+}
+
+/// Memory of a log [MiB]: a number, or a text with a unit. Nothing if it is absent or negative.
 std::optional<double> memory_mib(const CsvReader& csv, CsvReader::Column column) {
   const auto read = [](std::string_view text) -> std::optional<CellValue> {
     if (const auto number = parse_number(text)) return CellValue{*number};
     const auto mib = parse_memory_mib(text);
     return mib ? std::optional(CellValue{*mib}) : std::nullopt;
   };
-  const auto value = csv.value(column, read, "a number of MiB, 0 or more, or one with its unit such as 80G");
-  if (value && (value->number < 0 || value->number > kMib.max)) csv.refuse(column, "a number of MiB, 0 or more");
-  return value ? std::optional(value->number) : std::nullopt;
+  const auto value =
+      csv.value(column, read, "a number of MiB, 0 or more, or one with its unit such as 80G");
+  if (value && value->number > kMib.max) csv.refuse(column, "a number of MiB, up to 1e12");
+  return value && value->number >= 0 ? std::optional(value->number) : std::nullopt;
 }
 
 /// The column of states of a log that names none as ours: one whose name is usual for it and that `renamed` does not
 /// mention.
 std::optional<CsvReader::Column> usual_state_column(CsvReader& csv,
                                                     const std::vector<RenamedColumn>& renamed) {
-  for (const std::string_view usual : {"state", "jobstate", "job_state", "status", "pod_phase", "phase"}) {
+  for (const std::string_view usual :
+       {"state", "jobstate", "job_state", "status", "pod_phase", "phase"}) {
     for (const std::string& name : csv.header()) {
-      const bool mentioned = std::ranges::find(renamed, name, &RenamedColumn::theirs) != renamed.end();
+      const bool mentioned =
+          std::ranges::find(renamed, name, &RenamedColumn::theirs) != renamed.end();
       if (!mentioned && lower_case(name) == usual) return csv.add_column(name);
     }
   }
@@ -266,12 +289,17 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const OnTypes on_types(csv, builder);
   SubmitTimeColumn submit_times;
   RunTimeColumn run_times;
-  GpuDemands demands(csv, gpus, gpu_milli, of_others);
+  GpuDemands demands(csv, gpus, gpu_milli);
   std::string last;  // job that is no step
   for (std::size_t row = 1; csv.next(); ++row) {
     TraceJob found;
-    found.name = has_names ? std::string(csv.text(job)) : std::to_string(row);
-    found.name = name_or_row(found.name, row);
+    if (!has_names) {
+      found.name = std::to_string(row);
+    } else if (of_others) {
+      found.name = name_or_row(csv.text(job), row);
+    } else {
+      found.name = csv.required_text(job, "the name of a job");
+    }
     if (of_others) {
       const auto is_job = [&](std::string_view name) {
         return name == last || builder.line_of(name);
@@ -290,33 +318,30 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
                  "rename one of the two");
     }
     JobSpec& spec = found.spec;
-    if (!demands.read(csv, spec)) {
-      builder.skip("without GPUs", csv.line());
-      continue;
+    if (of_others) {
+      if (!read_request_of_others(csv, {submit, solo}, submit_times, run_times, demands, builder,
+                                  spec)) {
+        continue;
+      }
+    } else {
+      const auto submitted = submit_times.read(csv, submit);
+      spec.submit = submitted ? *submitted : csv.required_seconds(submit, kSubmitRule);
+      spec.work = csv.required_seconds(solo, kWorkRule);
+      spec.gpus = static_cast<int>(csv.integer(gpus, kGpusRule).value_or(1));
+      spec.gpu_milli = static_cast<int>(csv.integer(gpu_milli, kJobMilli).value_or(1000));
+      if (spec.gpu_milli < 1000 && spec.gpus > 1) {
+        csv.refuse(gpu_milli, "1000 or nothing for a gang of several GPUs");
+      }
     }
-    const RunTimeColumn::Found ran = run_times.read(csv, solo, spec.work);
-    if (ran == RunTimeColumn::Found::kEndsBeforeStart) {
-      builder.skip_backwards(csv.line());
-      continue;
-    }
-    if (ran == RunTimeColumn::Found::kAbsent || spec.work <= Duration::zero()) {
-      builder.skip("without run time", csv.line());
-      continue;
-    }
-    const std::optional<Time> submitted = submit_times.read(csv, submit);
-    if (!submitted) {
-      builder.skip_without_submit(csv.line());
-      continue;
-    }
-    spec.submit = *submitted;
     spec.priority = static_cast<int>(csv.integer(priority, kPriority).value_or(0));
     spec.profile.gpu_util_pct = csv.number(gpu_util, kShare);
     spec.profile.mem_alloc_pct = csv.number(mem_alloc, kReserved);
     spec.profile.mem_time_pct = csv.number(mem_time, kShare);
-    spec.profile.mem_used_mib = memory_mib(csv, mem_used);
+    spec.profile.mem_used_mib = of_others ? memory_mib(csv, mem_used) : csv.number(mem_used, kMib);
     spec.profile.imputed = csv.integer(imputed, kFlag).value_or(0) == 1;
     spec.request.cpu_milli = csv.integer(cpu, kRequestRule).value_or(0);
-    spec.request.memory_mib = std::llround(memory_mib(csv, memory).value_or(0));
+    spec.request.memory_mib = of_others ? std::llround(memory_mib(csv, memory).value_or(0))
+                                        : csv.integer(memory, kRequestRule).value_or(0);
     spec.epoch = csv.seconds(epoch, kWorkRule);
     spec.gpu_models = model_bits(csv, gpu_models, builder);
     if (has_virtual_clusters) {
@@ -337,13 +362,17 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
     builder.add(std::move(found), csv.line());
   }
-  submit_times.tell(csv, submit, builder);
-  run_times.tell(csv, solo, builder);
+  if (of_others) {
+    submit_times.tell(csv, submit, builder);
+    run_times.tell(csv, solo, builder);
+  }
   demands.tell(builder);
   if (const std::string instances = uncounted_instances(csv, renamed); !instances.empty()) {
     const std::string theirs = csv.theirs(gpus);
-    builder.assume(printable(theirs) + " is taken as the GPUs of a whole job; if it counts those of one of its " +
-                   printable(instances) + ", write " + printable(theirs) + "*" + printable(instances) + "=gpus");
+    builder.assume(printable(theirs) +
+                   " is taken as the GPUs of a whole job; if it counts those of one of its " +
+                   printable(instances) + ", write " + printable(theirs) + "*" +
+                   printable(instances) + "=gpus");
   }
   const std::string place = csv.name() + ":1:1";
   Trace trace =
@@ -357,7 +386,7 @@ CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
   return {.ignore_unknown = true,
           .renamed = renamed,
           .has_columns_option = true,
-          .is_log = true,
+          .is_log = !renamed.empty(),
           .beginnings = {kOnTypes.begin(), kOnTypes.end()}};
 }
 
@@ -365,13 +394,17 @@ CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
 void refuse_blank_separated(std::string_view head, const std::string& name) {
   const std::string_view header = first_line(head);
   const std::size_t at = head.find(header);
-  const std::string_view second = first_line(head.substr(std::min(head.size(), at + header.size())));
-  const bool dashes = second.size() >= 3 && second.find_first_not_of("- \t") == std::string_view::npos &&
+  const std::string_view second =
+      first_line(head.substr(std::min(head.size(), at + header.size())));
+  const bool dashes = second.size() >= 3 &&
+                      second.find_first_not_of("- \t") == std::string_view::npos &&
                       second.find(' ') != std::string_view::npos;
   if (!dashes || header.find_first_of(",;\t|") != std::string_view::npos) return;
-  throw InputError(name + ":2:1",
-                   "found a line of dashes below columns separated by spaces, as sacct prints tables, expected a "
-                   "separator between columns; print the log with sacct -P (and -X to leave out job steps)");
+  throw InputError(
+      name + ":2:1",
+      "found a line of dashes below columns separated by spaces, as sacct prints tables, expected "
+      "a "
+      "separator between columns; print the log with sacct -P (and -X to leave out job steps)");
 }
 
 /// The last place of `c` that is not between double quotes; npos if there is none.

@@ -42,9 +42,9 @@ struct ZooRun {
 
 /// Rows of a file that are no jobs of the trace, for one reason.
 struct LeftOut {
-  std::string reason;           ///< "without GPUs", or with `whole` all of it: "job steps"
-  std::size_t rows = 0;         ///< 1 or more
-  std::size_t first_line = 0;   ///< 0: not known
+  std::string reason;          ///< "without GPUs", or with `whole` all of it: "job steps"
+  std::size_t rows = 0;        ///< 1 or more
+  std::size_t first_line = 0;  ///< 0: not known
   bool whole = false;
 };
 
@@ -76,7 +76,7 @@ struct Trace {
   std::string reference_type;
   std::vector<MeasuredOnType> on_types;    ///< each type once
   std::map<std::size_t, ZooRun> zoo_runs;  ///< by JobId, of the jobs that name a model
-  std::vector<LeftOut> left_out;    ///< rows that are no jobs of the trace, by reason
+  std::vector<LeftOut> left_out;           ///< rows that are no jobs of the trace, by reason
   std::vector<JobsInState> states;  ///< rows by the state that their file says; empty: it says none
   /// What a reader assumed of the file, for the output: "times of day without a zone are taken as UTC".
   std::vector<std::string> assumptions;

@@ -60,7 +60,8 @@ std::string text_of(const LeftOut& left_out) {
   if (left_out.whole && one && what.ends_with('s')) what.pop_back();
   std::string text = std::to_string(left_out.rows) + " " + what;
   if (left_out.first_line == 0) return text;
-  return text + " (" + (one ? "" : "the first ") + "on line " + std::to_string(left_out.first_line) + ")";
+  return text + " (" + (one ? "" : "the first ") + "on line " +
+         std::to_string(left_out.first_line) + ")";
 }
 
 TraceBuilder::TraceBuilder(std::string source, const LogRules& rules)
@@ -201,7 +202,8 @@ Trace TraceBuilder::take(const std::string& place) {
   if (incomplete_ > rows - incomplete_) {
     throw InputError(place, std::to_string(incomplete_) + " of " + std::to_string(rows) +
                                 " rows could not be read as jobs, expected at most half; left "
-                                "out were " + why + "; are the columns the right ones?");
+                                "out were " +
+                                why + "; are the columns the right ones?");
   }
   order_arrivals(trace_);
   return std::move(trace_);

@@ -171,10 +171,11 @@ std::string types_table(const TraceReport& report, const TraceStatistics& s) {
   }
   for (const TypeRow& row : rows) {
     if (row.peak.above_s <= 0) continue;
-    out += fmt::format("warning: the jobs that run on {} only ask for up to {:g} GPUs at once; it has {:g}, and for "
-                       "{:.4g} hours they ask for more: they wait then\n",
-                       printable(row.jobs.gpu_type, 24), row.peak.gpus, *row.gpus,
-                       row.peak.above_s / 3600);
+    out += fmt::format(
+        "warning: the jobs that run on {} only ask for up to {:g} GPUs at once; it has {:g}, and "
+        "for "
+        "{:.4g} hours they ask for more: they wait then\n",
+        printable(row.jobs.gpu_type, 24), row.peak.gpus, *row.gpus, row.peak.above_s / 3600);
   }
   return out;
 }
@@ -223,25 +224,28 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
   }
   json["gpu_types"] = Json::array();
   for (const TypeRow& row : rows_by_type(report, s)) {
-    json["gpu_types"].push_back({{"name", row.jobs.gpu_type},
-                                 {"jobs", row.jobs.jobs},
-                                 {"jobs_only_there", row.jobs.only_here},
-                                 {"jobs_measured", row.jobs.measured},
-                                 {"gpu_hours", row.jobs.gpu_s / 3600},
-                                 {"cluster_gpus", or_null(row.gpus)},
-                                 {"offered_load", or_null(row.load)},
-                                 {"most_gpus_asked", row.gpus ? Json(row.peak.gpus) : Json(nullptr)},
-                                 {"hours_above", row.gpus ? Json(row.peak.above_s / 3600) : Json(nullptr)}});
+    json["gpu_types"].push_back(
+        {{"name", row.jobs.gpu_type},
+         {"jobs", row.jobs.jobs},
+         {"jobs_only_there", row.jobs.only_here},
+         {"jobs_measured", row.jobs.measured},
+         {"gpu_hours", row.jobs.gpu_s / 3600},
+         {"cluster_gpus", or_null(row.gpus)},
+         {"offered_load", or_null(row.load)},
+         {"most_gpus_asked", row.gpus ? Json(row.peak.gpus) : Json(nullptr)},
+         {"hours_above", row.gpus ? Json(row.peak.above_s / 3600) : Json(nullptr)}});
   }
   json["left_out"] = Json::array();
   for (const LeftOut& l : report.trace->left_out) {
-    json["left_out"].push_back({{"reason", l.reason},
-                                {"rows", l.rows},
-                                {"first_line", l.first_line == 0 ? Json(nullptr) : Json(l.first_line)}});
+    json["left_out"].push_back(
+        {{"reason", l.reason},
+         {"rows", l.rows},
+         {"first_line", l.first_line == 0 ? Json(nullptr) : Json(l.first_line)}});
   }
   json["states"] = Json::array();
   for (const JobsInState& state : report.trace->states) {
-    json["states"].push_back({{"state", state.state}, {"rows", state.rows}, {"jobs", state.chosen}});
+    json["states"].push_back(
+        {{"state", state.state}, {"rows", state.rows}, {"jobs", state.chosen}});
   }
   json["cluster_gpus"] = or_null(report.gpus);
   json["offered_load"] = report.gpus ? or_null(offered_load(s, *report.gpus)) : Json(nullptr);

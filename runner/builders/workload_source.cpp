@@ -64,8 +64,9 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
   for (const auto& [key, set] : {std::pair("workload.states", w.states.has_value()),
                                  std::pair("workload.strict", w.strict)}) {
     if (!set || reads_log) continue;
-    throw InputError(config.place(key), std::string(key) + " is for sources that read a log, found " + w.source +
-                                            "; leave it out");
+    throw InputError(
+        config.place(key),
+        std::string(key) + " is for sources that read a log, found " + w.source + "; leave it out");
   }
   if (given || source.generates) return;
   // Default values are accepted because a dumped configuration contains them.
@@ -206,7 +207,8 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
     query.columns = parse_renamed_columns(*w.columns, config_->place("workload.columns"));
   }
   query.rules.strict = w.strict;
-  if (w.states) query.rules.states = parse_chosen_states(*w.states, config_->place("workload.states"));
+  if (w.states)
+    query.rules.states = parse_chosen_states(*w.states, config_->place("workload.states"));
   if (w.labels) query.labels = files.find(*w.labels, config_->place("workload.labels"));
   const std::shared_ptr<const TraceFile> read = files.cache().trace(query);
   // A shared trace was read with its own keys, so the experiment's keys must begin with the same

@@ -54,7 +54,8 @@ struct KindText {
 
 constexpr KindText kTexts[] = {
     {FileKind::kNvidiaSmi, "a log of nvidia-smi, samples of one GPU",
-     "make one row of it per job (docs/formats.md, Table of profiles): gpu_util_pct is the largest utilization.gpu, "
+     "make one row of it per job (docs/formats.md, Table of profiles): gpu_util_pct is the largest "
+     "utilization.gpu, "
      "mem_time_pct the mean of utilization.memory, mem_used_mib the largest memory.used"},
     {FileKind::kConfiguration, "a configuration", "run it: corun replay {0}"},
     {FileKind::kSweep, "a sweep", "run it: corun sweep {0}"},
@@ -106,7 +107,8 @@ FoundKind kind_of_file(const std::string& path) {
 
 void refuse_gpu_samples(const std::string& path) {
   const FoundKind found = kind_of_file(path);
-  if (found.kind == FileKind::kNvidiaSmi) check_kind(path, {FileKind::kProfiles}, "a table of profiles");
+  if (found.kind == FileKind::kNvidiaSmi)
+    check_kind(path, {FileKind::kProfiles}, "a table of profiles");
 }
 
 void check_kind(const std::string& path, std::initializer_list<FileKind> expected,

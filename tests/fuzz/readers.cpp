@@ -17,6 +17,7 @@
 #include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
+#include "traces/public_formats/batsim.hpp"
 #include "traces/public_formats/gavel_trace.hpp"
 #include "traces/public_formats/helios.hpp"
 #include "traces/public_formats/lucid_jobs.hpp"
@@ -121,22 +122,31 @@ void check(const Trace& trace, const WorkloadKeys& keys) {
   require(statistics.jobs == trace.names.size(), "jobs were not counted");
 }
 
-template <Trace (*Read)(std::istream&, const std::string&)>
+template <Trace (*Read)(std::istream&, const std::string&, const LogRules&)>
 void read_plain(std::string_view bytes) {
   std::istringstream file{std::string(bytes)};
-  check(Read(*open_input(file, "file"), "file"), WorkloadKeys());
+  check(Read(*open_input(file, "file"), "file", {}), WorkloadKeys());
 }
 
-template <Trace (*Read)(std::istream&, const std::string&, WorkloadKeys&)>
+template <Trace (*Read)(std::istream&, const std::string&, WorkloadKeys&, const LogRules&)>
 void read_keyed(std::string_view bytes) {
   std::istringstream file{std::string(bytes)};
   WorkloadKeys keys;
-  const Trace trace = Read(*open_input(file, "file"), "file", keys);
+  const Trace trace = Read(*open_input(file, "file"), "file", keys, {});
   check(trace, keys);
 }
 
-Trace read_own_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  return read_job_csv(in, name, keys);
+Trace read_own_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                    const LogRules& rules) {
+  return read_job_csv(in, name, keys, {}, rules);
+}
+
+/// A log of others: computed columns, states, texts of people.
+Trace read_log_of_others(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                         const LogRules& rules) {
+  static const std::vector<RenamedColumn> columns = parse_renamed_columns(
+      "id=job,when=submit_s,stop-when=solo_s,n*each=gpus,mem=mem_used_mib", "--columns");
+  return read_job_csv(in, name, keys, columns, rules);
 }
 
 void read_nodes(std::string_view bytes) {
@@ -299,12 +309,14 @@ void read_pairs(std::string_view packed) {
           "pairs changed");
 }
 
-constexpr std::array<Reader, 16> kReaders{{
+constexpr std::array<Reader, 18> kReaders{{
+    {"batsim", read_plain<read_batsim>},
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
     {"groups", read_groups},
     {"helios", read_plain<read_helios>},
+    {"log", read_keyed<read_log_of_others>},
     {"lucid", read_keyed<read_lucid_jobs>},
     {"lucid-colocation", read_lucid_colocation},
     {"philly", read_plain<read_philly>},

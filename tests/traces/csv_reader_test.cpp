@@ -150,7 +150,7 @@ TEST(CsvReader, NamesThePlaceOfEveryMistake) {
       // The header.
       {"", "t.csv:1:1: the file is empty, expected a header line with job, solo_s; write one"},
       {"\xef\xbb\xbf", "t.csv:1:1: the file is empty..."},
-      {"\xef\xbbjob", "t.csv:1:3: byte 0x6a is not text..."},
+      {"\xef\xbbjob", "t.csv:1:1: byte 0xef is not text..."},
       {"\n", "t.csv:1:1: unknown column ''..."},
       {"job\n",
        "t.csv:1:1: the header has no column 'solo_s', expected at least job, solo_s; add "
@@ -193,11 +193,11 @@ TEST(CsvReader, NamesThePlaceOfEveryMistake) {
       {"job,solo_s\n\x1b[31m,1\n", "t.csv:2:1: byte 0x1b is not text..."},
       {"job,solo_s\na\x7f,1\n", "t.csv:2:2: byte 0x7f is not text..."},
       {"job,solo_s\n\xff,1\n", "t.csv:2:1: byte 0xff is not text..."},
-      {"job,solo_s\n\xc3,1\n", "t.csv:2:2: byte 0x2c is not text..."},
+      {"job,solo_s\n\xc3,1\n", "t.csv:2:1: byte 0xc3 is not text..."},
       {"job,solo_s\n\xc0\x80,1\n", "t.csv:2:1: byte 0xc0 is not text..."},
-      {"job,solo_s\n\xed\xa0\x80,1\n", "t.csv:2:2: byte 0xa0 is not text..."},
-      {"job,solo_s\n\xc2\x9b,1\n", "t.csv:2:2: byte 0x9b is not text..."},
-      {"job,solo_s\n\"\xe2\x82", "t.csv:2:4: byte 0x0a is not text..."},
+      {"job,solo_s\n\xed\xa0\x80,1\n", "t.csv:2:1: byte 0xed is not text..."},
+      {"job,solo_s\n\xc2\x9b,1\n", "t.csv:2:1: byte 0xc2 is not text..."},
+      {"job,solo_s\n\"\xe2\x82", "t.csv:2:2: byte 0xe2 is not text..."},
       {"\xff\xfej\0", "t.csv:1:1: byte 0xff is not text..."},
       // Numbers.
       {"job,solo_s\na,abc\n",

@@ -208,7 +208,7 @@ TEST(GavelTrace, JobsWithoutARateAreLeftOutAndCounted) {
   const Trace t = read_gavel_trace(file.path(), &r);
   EXPECT_EQ(t.names, std::vector<std::string>{"1"});
   EXPECT_EQ(test::texts(t), std::vector<std::string>{
-                           "2 jobs without a rate on v100 with as many GPUs as they ask for"});
+                                "2 jobs without a rate on v100 with as many GPUs as they ask for"});
 }
 
 TEST(GavelTrace, WithoutRates) {

@@ -167,7 +167,8 @@ std::optional<Duration> parse_iso_duration(std::string_view text) {
     const auto value = scan.digits(1, 10);
     const auto fraction = scan.fraction();
     if (!value || !fraction || scan.done()) return std::nullopt;
-    while (next < kParts.size() && !scan.take_word(std::string_view(&kParts[next].first, 1))) ++next;
+    while (next < kParts.size() && !scan.take_word(std::string_view(&kParts[next].first, 1)))
+      ++next;
     if (next == kParts.size() || in_time != (next >= 2)) return std::nullopt;
     if (*fraction != 0 && kParts[next].first != 's') return std::nullopt;
     if (*value > kMostSeconds) return std::nullopt;
@@ -261,7 +262,7 @@ bool is_absent(std::string_view text) {
   if (text.empty()) return true;
   if (text.size() > kLongest || is_digit(text.front())) return false;
   constexpr std::array<std::string_view, 15> kWords = {
-      "nan", "nat", "none", "null", "nil", "na",      "n/a",     "[n/a]",
+      "nan", "nat", "none", "null", "nil",     "na",      "n/a",    "[n/a]",
       "\\n", "-",   "--",   "?",    "invalid", "unknown", "not set"};
   const std::string lower = lower_case(text);
   return lower == "unset" || std::ranges::find(kWords, lower) != kWords.end();
@@ -339,11 +340,20 @@ std::optional<double> parse_memory_mib(std::string_view text) {
   if (!rest.empty() && rest != "b" && rest != "ib") return std::nullopt;
   double mib = 0;
   switch (unit.front()) {
-    case 'k': mib = *value / 1024; break;
-    case 'm': mib = *value; break;
-    case 'g': mib = *value * 1024; break;
-    case 't': mib = *value * 1024 * 1024; break;
-    default: return std::nullopt;
+    case 'k':
+      mib = *value / 1024;
+      break;
+    case 'm':
+      mib = *value;
+      break;
+    case 'g':
+      mib = *value * 1024;
+      break;
+    case 't':
+      mib = *value * 1024 * 1024;
+      break;
+    default:
+      return std::nullopt;
   }
   return mib <= kMostMib ? std::optional(mib) : std::nullopt;
 }

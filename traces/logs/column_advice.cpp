@@ -70,8 +70,8 @@ double unit_factor(std::string_view theirs, std::string_view ours) {
   }
   const std::string_view stem = ours.substr(0, ours.find('@'));
   const auto of = [&](const auto& units) {
-    const auto unit = std::ranges::find_if(
-        units, [&](const UnitEnding& u) { return name.ends_with(u.ending); });
+    const auto unit =
+        std::ranges::find_if(units, [&](const UnitEnding& u) { return name.ends_with(u.ending); });
     return unit == units.end() ? 1.0 : unit->factor;
   };
   if (stem.ends_with("_s")) return of(kTimeUnits);
@@ -80,9 +80,9 @@ double unit_factor(std::string_view theirs, std::string_view ours) {
 }
 
 /// Names, in lower case, of columns that count the instances of a job.
-constexpr std::array<std::string_view, 9> kInstances = {
-    "worker_num", "num_workers", "inst_num",     "num_inst", "instance_num",
-    "instances",  "replicas",    "num_replicas", "workers"};
+constexpr std::array<std::string_view, 9> kInstances = {"worker_num", "num_workers",  "inst_num",
+                                                        "num_inst",   "instance_num", "instances",
+                                                        "replicas",   "num_replicas", "workers"};
 
 /// The first name of `names` that has one of the parts in it, in lower case; empty if there is none.
 std::string with_part(const std::vector<std::string>& names,
@@ -201,7 +201,7 @@ void check_job_header(const CsvReader& csv, std::span<const CsvColumn> columns,
   std::vector<std::string_view> missing;
   for (const CsvColumn& column : columns) {
     if (csv.has(csv.column(column.name))) continue;
-    absent.push_back(column.name);
+    if (column.name != "state") absent.push_back(column.name);  // found by itself
     if (column.required) missing.push_back(column.name);
   }
   const std::vector<RenamedColumn> guesses = guessed(csv.header(), csv.unknown(), absent);

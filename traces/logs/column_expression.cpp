@@ -200,10 +200,18 @@ std::optional<CellValue> ColumnExpression::value(
     stack.pop_back();
     CellValue& a = stack.back();
     switch (step.op) {
-      case Op::kAdd: a = sum(a, b, false); break;
-      case Op::kSubtract: a = sum(a, b, true); break;
-      case Op::kMultiply: a = {a.number * b.number}; break;
-      default: a = {a.number / b.number}; break;
+      case Op::kAdd:
+        a = sum(a, b, false);
+        break;
+      case Op::kSubtract:
+        a = sum(a, b, true);
+        break;
+      case Op::kMultiply:
+        a = {a.number * b.number};
+        break;
+      default:
+        a = {a.number / b.number};
+        break;
     }
   }
   if (!std::isfinite(stack.back().number)) return std::nullopt;

@@ -69,13 +69,30 @@ bool looks_like_log(const TraceHead& head, const LogProfile& profile) {
   const std::string_view line = first_line(head.text);
   const std::vector<std::string> names = names_in(line, separator_of(line));
   return std::ranges::all_of(profile.has, [&](const std::string& column) {
-    return std::ranges::find(names, column) != names.end();
+    const bool lacks = column.starts_with('!');
+    return (std::ranges::find(names, column.substr(lacks ? 1 : 0)) != names.end()) != lacks;
   });
 }
 
 Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys& keys,
                const LogRules& rules) {
   std::vector<RenamedColumn> columns = profile.columns;
+  // Columns that the profile does not name mean nothing here, whatever their names resemble.
+  const auto leave_out = [&](const std::vector<std::string>& names) {
+    std::vector<bool> used(names.size(), false);
+    for (const RenamedColumn& c : columns) {
+      std::string problem;
+      const auto expression = ColumnExpression::parse(c.theirs, names, problem);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        used[i] = used[i] || names[i] == c.theirs ||
+                  (expression &&
+                   std::ranges::find(expression->fields(), i) != expression->fields().end());
+      }
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!used[i] && !names[i].empty()) columns.push_back({names[i], ""});
+    }
+  };
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {  // a pipe can be read only once
     const std::string head = first_bytes(path, "a CSV file");
@@ -87,6 +104,7 @@ Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys&
       return !required && std::ranges::find(names, c.theirs) == names.end() &&
              !ColumnExpression::parse(c.theirs, names, problem);
     });
+    leave_out(names);
   }
   return read_job_csv(path, keys, columns, rules);
 }

@@ -13,7 +13,8 @@
 /// log_profiles.csv, which is compiled in, so a new log needs no C++.
 ///
 ///   name     of the format, for --format-name and workload.source
-///   has      columns by which it is known, joined by commas: a file with all of them in its header
+///   has      columns by which it is known, joined by commas: a file with all of them in its header and without
+///            those after '!'
 ///   columns  as --columns takes them (parse_renamed_columns(), traces/job_csv.hpp)
 ///   title    the data set, units and zone, for `corun list traces`
 namespace corun::inline traces {

@@ -17,9 +17,8 @@ struct EpochUnit {
   std::int64_t ns;
   std::string_view name;
 };
-constexpr std::array<EpochUnit, 3> kEpochUnits = {{{1e17, 1, "nanoseconds"},
-                                                   {1e14, 1'000, "microseconds"},
-                                                   {1e11, 1'000'000, "milliseconds"}}};
+constexpr std::array<EpochUnit, 3> kEpochUnits = {
+    {{1e17, 1, "nanoseconds"}, {1e14, 1'000, "microseconds"}, {1e11, 1'000'000, "milliseconds"}}};
 
 /// The unit of a number that is too large for seconds; nullptr for seconds.
 const EpochUnit* epoch_unit(double number) {
@@ -63,15 +62,16 @@ std::optional<CellValue> SubmitTimeColumn::read_cell(std::string_view text, bool
   const auto number = parse_number(text);
   if (!number) return std::nullopt;
   const EpochUnit* unit = converts ? nullptr : epoch_unit(*number);
-  found_ = unit == nullptr ? Form::kSeconds
-           : unit->ns == 1 ? Form::kNanoseconds
+  found_ = unit == nullptr     ? Form::kSeconds
+           : unit->ns == 1     ? Form::kNanoseconds
            : unit->ns == 1'000 ? Form::kMicroseconds
                                : Form::kMilliseconds;
   return time_of_number(text, *number, unit);
 }
 
 std::optional<Time> SubmitTimeColumn::read(const CsvReader& csv, CsvReader::Column column) {
-  constexpr std::string_view kExpected = "a number of seconds or a date such as 2020-06-09 18:41:01";
+  constexpr std::string_view kExpected =
+      "a number of seconds or a date such as 2020-06-09 18:41:01";
   const bool converts = csv.converts(column);
   const auto value = csv.value(
       column, [&](std::string_view text) { return read_cell(text, converts); },
@@ -90,7 +90,7 @@ std::optional<Time> SubmitTimeColumn::read(const CsvReader& csv, CsvReader::Colu
 }
 
 void SubmitTimeColumn::tell(const CsvReader& csv, CsvReader::Column column,
-                       TraceBuilder& builder) const {
+                            TraceBuilder& builder) const {
   if (without_zone_) builder.assume("dates without a zone are taken as UTC");
   if (csv.converts(column) || form_ == Form::kNone || form_ == Form::kDates) return;
   const std::string_view unit = form_ == Form::kSeconds        ? "seconds"
@@ -101,7 +101,8 @@ void SubmitTimeColumn::tell(const CsvReader& csv, CsvReader::Column column,
                  std::string(unit));
 }
 
-RunTimeColumn::Found RunTimeColumn::read(const CsvReader& csv, CsvReader::Column column, Duration& time) {
+RunTimeColumn::Found RunTimeColumn::read(const CsvReader& csv, CsvReader::Column column,
+                                         Duration& time) {
   const bool converts = csv.converts(column);
   const bool plain = csv.is_plain(column);
   const auto read_cell = [&](std::string_view text) -> std::optional<CellValue> {
@@ -129,7 +130,8 @@ RunTimeColumn::Found RunTimeColumn::read(const CsvReader& csv, CsvReader::Column
   return Found::kRunTime;
 }
 
-void RunTimeColumn::tell(const CsvReader& csv, CsvReader::Column column, TraceBuilder& builder) const {
+void RunTimeColumn::tell(const CsvReader& csv, CsvReader::Column column,
+                         TraceBuilder& builder) const {
   if (!numbers_ || csv.converts(column) || !csv.is_plain(column)) return;
   builder.assume("numbers in " + name_of(csv, column) + " (solo_s) are taken as seconds");
 }

@@ -21,7 +21,14 @@ class SubmitTimeColumn {
   void tell(const CsvReader& csv, CsvReader::Column column, TraceBuilder& builder) const;
 
  private:
-  enum class Form : std::uint8_t { kNone, kSeconds, kMilliseconds, kMicroseconds, kNanoseconds, kDates };
+  enum class Form : std::uint8_t {
+    kNone,
+    kSeconds,
+    kMilliseconds,
+    kMicroseconds,
+    kNanoseconds,
+    kDates
+  };
   std::optional<CellValue> read_cell(std::string_view text, bool converts);
   Form form_ = Form::kNone;  ///< of the rows before
   Form found_ = Form::kNone;

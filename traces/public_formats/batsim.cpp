@@ -24,7 +24,8 @@ std::string read_all(std::istream& in, const std::string& name) {
   while (in.read(block, sizeof block) || in.gcount() > 0) {
     text.append(block, static_cast<std::size_t>(in.gcount()));
     if (text.size() > kMostWorkloadBytes) {
-      throw InputError(name, "is larger than 256 MiB, expected a workload of Batsim; name another file");
+      throw InputError(name,
+                       "is larger than 256 MiB, expected a workload of Batsim; name another file");
     }
   }
   return text;
@@ -39,13 +40,15 @@ std::string place_of(const std::string& name, std::string_view text, std::size_t
 }
 
 /// A number of at least 0, or nothing for null, absent and negative ones. InputError for anything else.
-std::optional<double> number(const Json& job, const char* key, double most, const std::string& where) {
+std::optional<double> number(const Json& job, const char* key, double most,
+                             const std::string& where) {
   const auto at = job.find(key);
   if (at == job.end() || at->is_null()) return std::nullopt;
   if (!at->is_number() || at->get<double>() > most) {
-    throw InputError(where, "'" + std::string(key) + "' is " + printable(at->dump(-1, ' ', true, Json::error_handler_t::replace)) +
-                                ", expected a number up to " + std::to_string(static_cast<std::int64_t>(most)) +
-                                "; correct it");
+    throw InputError(where, "'" + std::string(key) + "' is " +
+                                printable(at->dump(-1, ' ', true, Json::error_handler_t::replace)) +
+                                ", expected a number up to " +
+                                std::to_string(static_cast<std::int64_t>(most)) + "; correct it");
   }
   const double value = at->get<double>();
   return value >= 0 ? std::optional(value) : std::nullopt;
@@ -58,14 +61,19 @@ Trace read_batsim(std::istream& in, const std::string& name, const std::string& 
   try {
     workload = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw InputError(place_of(name, text, error.byte > 0 ? error.byte - 1 : 0),
-                     "not JSON here, expected a workload of Batsim, whole and well-formed; correct it");
+    throw InputError(
+        place_of(name, text, error.byte > 0 ? error.byte - 1 : 0),
+        "not JSON here, expected a workload of Batsim, whole and well-formed; correct it");
+  } catch (const Json::exception&) {  // a number beyond a double
+    throw InputError(name + ":1:1",
+                     "has a number that no double holds, expected smaller ones; correct it");
   }
   const auto member = [&](const char* key, bool array) -> const Json& {
     const auto at = workload.is_object() ? workload.find(key) : workload.end();
     if (at == workload.end() || (array ? !at->is_array() : !at->is_object())) {
-      throw InputError(name + ":1:1", "found no " + std::string(array ? "array" : "object") + " '" + key +
-                                          "', expected a workload of Batsim with jobs and profiles; add it");
+      throw InputError(name + ":1:1",
+                       "found no " + std::string(array ? "array" : "object") + " '" + key +
+                           "', expected a workload of Batsim with jobs and profiles; add it");
     }
     return *at;
   };
@@ -75,19 +83,23 @@ Trace read_batsim(std::istream& in, const std::string& name, const std::string& 
   for (const Json& job : member("jobs", true)) {
     ++row;
     const std::string where = name + ": job " + std::to_string(row);
-    if (!job.is_object()) throw InputError(where, "is no object, expected {\"id\": ...}; correct it");
+    if (!job.is_object())
+      throw InputError(where, "is no object, expected {\"id\": ...}; correct it");
     TraceJob found;
     const auto id = job.find("id");
     if (id != job.end() && id->is_string()) found.name = id->get<std::string>();
-    if (id != job.end() && id->is_number_integer()) found.name = std::to_string(id->get<std::int64_t>());
+    if (id != job.end() && id->is_number_integer())
+      found.name = std::to_string(id->get<std::int64_t>());
     if (find_bad_text(found.name, false) < found.name.size()) {
-      throw InputError(where, "'id' is '" + printable(found.name) + "', expected text on one line; correct it");
+      throw InputError(
+          where, "'id' is '" + printable(found.name) + "', expected text on one line; correct it");
     }
     found.name = name_or_row(found.name, row);
     found.spec.gpus = static_cast<int>(number(job, "res", kGpusRule.max, where).value_or(0));
     const auto submit = number(job, "subtime", kMaxTimeSeconds, where);
     const auto profile = job.find("profile");
-    if (profile == job.end() || !profile->is_string() || !profiles.contains(profile->get<std::string>())) {
+    if (profile == job.end() || !profile->is_string() ||
+        !profiles.contains(profile->get<std::string>())) {
       throw InputError(where, "names no profile of the file, expected one of \"profiles\"; add it");
     }
     const Json& what = profiles.at(profile->get<std::string>());

@@ -35,9 +35,9 @@ const std::vector<std::string> kTen = {"job_type",       "command",         "wor
                                        "scale_factor",   "priority_weight", "slo",
                                        "arrival_s"};
 const std::vector<std::string> kTwelve = {
-    "job_type",    "command",      "working_directory", "steps_argument",
-    "needs_data",  "total_steps",  "scale_factor",      "mode",
-    "priority_weight", "slo",      "duration",          "arrival_s"};
+    "job_type",        "command",     "working_directory", "steps_argument",
+    "needs_data",      "total_steps", "scale_factor",      "mode",
+    "priority_weight", "slo",         "duration",          "arrival_s"};
 const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argument", "needs_data",
                                          "total_steps", "arrival_s", "scale_factor"};
 
@@ -45,7 +45,7 @@ const std::vector<std::string> kSeven = {"job_type",    "command",   "steps_argu
 CsvOptions form_of(std::string_view head) {
   const auto tabs = static_cast<std::size_t>(std::ranges::count(first_line(head), '\t'));
   if (tabs == 0) return {};
-  const std::vector<std::string>& header = tabs < kTen.size() - 1       ? kSeven
+  const std::vector<std::string>& header = tabs < kTen.size() - 1      ? kSeven
                                            : tabs < kTwelve.size() - 1 ? kTen
                                                                        : kTwelve;
   return {.separator = '\t', .ignore_unknown = true, .header = header};
@@ -86,7 +86,6 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
   std::unordered_map<std::string, std::size_t> line_of;
   std::size_t row = 0;
   std::size_t without_rate = 0;
-  std::size_t first_without_rate = 0;
   while (csv.next()) {
     std::string name = csv.has(id) ? std::string(csv.required_text(id, "the number of a job"))
                                    : std::to_string(row);
@@ -113,7 +112,7 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
     const auto place = rates->find(what, job.gpus);
     if (!place || !(rates->alone[*place] > 0)) {
       if (!place && !knows(*rates, what)) refuse_type(csv, type, *rates);
-      if (without_rate++ == 0) first_without_rate = csv.line();
+      ++without_rate;
       if (rules.strict) {
         csv.refuse(type, "a rate on " + rates->pairs.gpu + ", with --strict");
       }
@@ -143,8 +142,9 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
                              : "found no jobs, expected one per row; add jobs");
   }
   if (without_rate > 0) {
-    trace.left_out.push_back({"without a rate on " + rates->pairs.gpu + " with as many GPUs as they ask for",
-                              without_rate, first_without_rate});
+    trace.left_out.push_back(
+        {"without a rate on " + rates->pairs.gpu + " with as many GPUs as they ask for",
+         without_rate, 0});
   }
   if (rates->pairs_left_out > 0) {
     trace.left_out.push_back({"pairs of rates with a job that does not run on " + rates->pairs.gpu,

@@ -9,8 +9,8 @@ namespace corun::inline traces {
 namespace {
 
 const std::vector<CsvColumn> kMuriColumns = {
-    {"job_id", true}, {"num_gpu", true}, {"submit_time", true}, {"duration", true},
-    {"iterations"},   {"model_name"},    {"batch_size"},        {"priority"},       {"state"}};
+    {"job_id", true}, {"num_gpu", true}, {"submit_time", true}, {"duration", true}, {"iterations"},
+    {"model_name"},   {"batch_size"},    {"priority"},          {"state"}};
 constexpr std::int64_t kNanosecondsPerMs = 1'000'000;
 constexpr IntegerRule kMuriSubmit{"a whole number of milliseconds", -1,
                                   static_cast<std::int64_t>(kMaxTimeSeconds) * 1000};
@@ -70,7 +70,8 @@ Trace read_muri(std::istream& in, const std::string& name, WorkloadKeys& keys,
 }
 
 bool looks_like_muri(const TraceHead& head) {
-  return has_columns(head, {"job_id", "num_gpu", "submit_time", "duration", "iterations", "batch_size"});
+  return has_columns(head,
+                     {"job_id", "num_gpu", "submit_time", "duration", "iterations", "batch_size"});
 }
 
 }  // namespace corun::inline traces

@@ -8,11 +8,16 @@
 namespace corun::inline traces {
 namespace {
 
-const std::vector<CsvColumn> kPodColumns = {
-    {"name", true},          {"num_gpu", true},    {"gpu_milli", true},
-    {"cpu_milli", true},     {"memory_mib", true}, {"creation_time", true},
-    {"deletion_time", true}, {"scheduled_time"},   {"gpu_spec"},
-    {"pod_phase"}};
+const std::vector<CsvColumn> kPodColumns = {{"name", true},
+                                            {"num_gpu", true},
+                                            {"gpu_milli", true},
+                                            {"cpu_milli", true},
+                                            {"memory_mib", true},
+                                            {"creation_time", true},
+                                            {"deletion_time", true},
+                                            {"scheduled_time"},
+                                            {"gpu_spec"},
+                                            {"pod_phase"}};
 const std::vector<CsvColumn> kNodeColumns = {
     {"sn", true}, {"gpu", true}, {"model", true}, {"cpu_milli"}, {"memory_mib"}};
 constexpr IntegerRule kOpenbMilli{"thousandths of a GPU", 0, 1000};

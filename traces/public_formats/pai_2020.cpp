@@ -24,7 +24,9 @@ constexpr NumberRule kPercent{"a percentage", 0, 1e7};
 constexpr NumberRule kGigabytes{"a number of GB", 0, 1e9};
 constexpr std::int64_t kMostGpuMilli = 1'000'000'000;
 
-std::vector<CsvColumn> job_columns() { return {{"job_name", true}, {"start_time", true}, {"status"}}; }
+std::vector<CsvColumn> job_columns() {
+  return {{"job_name", true}, {"start_time", true}, {"status"}};
+}
 
 std::vector<CsvColumn> task_columns() {
   return {{"job_name", true}, {"inst_num", true}, {"start_time", true}, {"end_time", true},
@@ -35,7 +37,9 @@ std::vector<CsvColumn> instance_columns() {
   return {{"job_name", true}, {"start_time", true}, {"end_time", true}};
 }
 
-CsvOptions with_header(const PaiTable& table) { return {.ignore_unknown = true, .header = table.header, .is_log = true}; }
+CsvOptions with_header(const PaiTable& table) {
+  return {.ignore_unknown = true, .header = table.header, .is_log = true};
+}
 
 /// A table and its header file, found and opened.
 struct TableFile {
@@ -99,6 +103,7 @@ struct Job {
   Time submit{0};
   std::uint32_t line = 0;
   std::uint32_t models = 0;
+  bool left_out = false;
   bool has_tasks = false;
   bool unfinished = false;
   bool any_model = false;
@@ -124,10 +129,10 @@ class Pai2020Reader {
     for (std::size_t j = 0; j < jobs_.size(); ++j) finish(jobs_[j], std::move(names_[j]));
     Trace trace = builder_.take(jobs.name + ":1:1");
     if (orphans_ > 0) {
-      trace.left_out.push_back({(orphans_ == 1 ? "row" : "rows") +
-                                    (" of tasks and instances whose job is not in " +
-                                     std::string(kJobTable)),
-                                orphans_, 0, true});
+      trace.left_out.push_back(
+          {(orphans_ == 1 ? "row" : "rows") +
+               (" of tasks and instances whose job is not in " + std::string(kJobTable)),
+           orphans_, 0, true});
     }
     return trace;
   }
@@ -139,9 +144,14 @@ class Pai2020Reader {
     const Column status = csv.column("status");
     while (csv.next()) {
       const std::string_view text = csv.required_text(name, "the name of a job");
-      if (!builder_.keeps_state(csv.text(status), csv.line())) continue;
+      const bool chosen = builder_.keeps_state(csv.text(status), csv.line());
       const auto submit = csv.seconds(start, kSubmitRule);
-      if (!submit) {
+      if (!chosen) {
+        if (index_.find(text)) continue;
+        names_.emplace_back(text);  // its tasks and instances are no orphans
+        index_.added();
+        jobs_.emplace_back().left_out = true;
+      } else if (!submit) {
         builder_.skip_without_submit(csv.line());
       } else if (index_.find(text)) {
         builder_.skip_incomplete("with a repeated name", csv.line());
@@ -220,6 +230,7 @@ class Pai2020Reader {
   }
 
   void finish(const Job& job, std::string name) {
+    if (job.left_out) return;
     constexpr Duration kLongest = std::chrono::seconds{90'000'000};
     const Span& span = job.instances.empty() ? job.tasks : job.instances;
     if (!job.has_tasks) return builder_.skip("without tasks", job.line);

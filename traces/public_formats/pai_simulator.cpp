@@ -39,8 +39,8 @@ Trace read_pai_simulator(CsvReader& csv, const std::string& source, const LogRul
       job.spec.work = std::max(kShortest, job.spec.work);
     }
     const auto instances = csv.number(num_inst, kPaiInstances);
-    const double gpus = csv.number(num_gpu, kPaiGpus).value_or(0) *
-                        instances.value_or(csv.has(num_inst) ? 0 : 1);
+    const double gpus =
+        csv.number(num_gpu, kPaiGpus).value_or(0) * instances.value_or(csv.has(num_inst) ? 0 : 1);
     if (gpus > kMostPaiGpus) csv.refuse(num_inst, "at most 1000000 GPUs in all");
     job.spec.gpus = 0;
     if (gpus > 0) ask_for_gpus(job.spec, std::llround(gpus * 1000));

@@ -93,7 +93,8 @@ class PhillyHandler {
     const Level inside = stack_.empty() ? Level::kNone : stack_.back();
     if (inside == Level::kGpus) fail("an object", "the name of a GPU");
     if (known_key(inside)) fail("an object", expected_of_key());
-    const bool is_job = inside == Level::kJobs || inside == Level::kNone;  // none: a line of its own
+    const bool is_job =
+        inside == Level::kJobs || inside == Level::kNone;  // none: a line of its own
     stack_.push_back(is_job                       ? Level::kJob
                      : inside == Level::kAttempts ? Level::kAttempt
                      : inside == Level::kDetail   ? Level::kMachine
@@ -144,7 +145,8 @@ class PhillyHandler {
     if (colon != std::string::npos) text.erase(0, colon + 2);
     throw InputError(
         place_of(name_, position_.line, position_.column),
-        printable(text, 300) + "; expected one JSON array of jobs, or an object per line, whole and well-formed");
+        printable(text, 300) +
+            "; expected one JSON array of jobs, or an object per line, whole and well-formed");
   }
 
  private:
@@ -182,8 +184,8 @@ class PhillyHandler {
   bool known_key(Level inside) const {
     switch (inside) {
       case Level::kJob:
-        return key_ == "jobid" || key_ == "vc" || key_ == "submitted_time" ||
-               key_ == "attempts" || key_ == "status";
+        return key_ == "jobid" || key_ == "vc" || key_ == "submitted_time" || key_ == "attempts" ||
+               key_ == "status";
       case Level::kAttempt:
         return key_ == "start_time" || key_ == "end_time" || key_ == "detail";
       case Level::kMachine:
@@ -323,18 +325,21 @@ Trace read_philly(std::istream& in, const std::string& name, const std::string& 
   bool array = false;
   for (bool first = true;; first = false) {  // one array, or objects one after the other
     Bytes bytes(in, position, name);
-    while (bytes != Bytes() && (*bytes == ' ' || *bytes == '\t' || *bytes == '\n' || *bytes == '\r')) {
+    while (bytes != Bytes() &&
+           (*bytes == ' ' || *bytes == '\t' || *bytes == '\n' || *bytes == '\r')) {
       ++bytes;
       position.bytes_since_event = 0;
     }
     if (bytes == Bytes() && !first) break;
     if (first) array = bytes != Bytes() && *bytes == '[';
     if (array && !first) {
-      throw InputError(place_of(name, position.line, position.column),
-                       "found more after the array, expected one JSON array of jobs, or objects one after the "
-                       "other; remove it");
+      throw InputError(
+          place_of(name, position.line, position.column),
+          "found more after the array, expected one JSON array of jobs, or objects one after the "
+          "other; remove it");
     }
-    nlohmann::json::sax_parse(bytes, Bytes(), &handler, nlohmann::json::input_format_t::json, false);
+    nlohmann::json::sax_parse(bytes, Bytes(), &handler, nlohmann::json::input_format_t::json,
+                              false);
   }
   return builder.take_from_first_submit(name + ":1:1");
 }

@@ -20,7 +20,15 @@ constexpr std::array<std::string_view, kFields> kNames{
     "time asked", "memory asked for", "status",    "user",
     "group",      "application",      "queue",     "partition",
     "job before", "think time"};
-enum Field : std::size_t { kNumber = 0, kSubmit = 1, kRun = 3, kUsed = 4, kAsked = 7, kStatus = 10, kPart = 15 };
+enum Field : std::size_t {
+  kNumber = 0,
+  kSubmit = 1,
+  kRun = 3,
+  kUsed = 4,
+  kAsked = 7,
+  kStatus = 10,
+  kPart = 15
+};
 
 /// Lines one by one, of bounded length, like CsvReader.
 class Lines {

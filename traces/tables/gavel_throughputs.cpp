@@ -268,9 +268,10 @@ class ThroughputsHandler {
         continue;
       }
       if ((p.rates[0] == 0) != (p.rates[1] == 0)) {
-        throw InputError(place(p.token),
-                         "found one rate of 0, expected two rates above 0, or [0, 0] for a pair that does not "
-                         "fit; correct the file");
+        throw InputError(
+            place(p.token),
+            "found one rate of 0, expected two rates above 0, or [0, 0] for a pair that does not "
+            "fit; correct the file");
       }
       if (p.rates[0] == 0) {
         out_.misfits.push_back({p.a, p.b});

@@ -78,10 +78,26 @@ TEST(Cells, ReadLengthsOfTime) {
       {"PT0S", seconds(0)},
   };
   for (const auto& [text, time] : cases) EXPECT_EQ(parse_duration(text), time) << text;
-  for (const std::string bad :
-       {"", "12x4", "600", "00:60:00", "00:00:60", "1:2:3", "-00:00:01", "x-00:00:01", "1-2",
-        "1-00:00", "P", "PT", "P1M", "PT1S2M", "P1DT", "PT1.5H", "PT99999999999S", "1 day 3",
-        "1day,", "99999999:00:00"}) {
+  for (const std::string bad : {"",
+                                "12x4",
+                                "600",
+                                "00:60:00",
+                                "00:00:60",
+                                "1:2:3",
+                                "-00:00:01",
+                                "x-00:00:01",
+                                "1-2",
+                                "1-00:00",
+                                "P",
+                                "PT",
+                                "P1M",
+                                "PT1S2M",
+                                "P1DT",
+                                "PT1.5H",
+                                "PT99999999999S",
+                                "1 day 3",
+                                "1day,",
+                                "99999999:00:00"}) {
     if (bad == "1day,") continue;
     EXPECT_FALSE(parse_duration(bad)) << bad;
   }
@@ -119,9 +135,9 @@ TEST(Cells, ReadGpusAsSlurmAndPeopleWriteThem) {
 
 TEST(Cells, ReadMemoryWithItsUnit) {
   const std::vector<std::pair<std::string, double>> cases = {
-      {"80G", 81'920},   {"4321 MiB", 4321},   {"64GB", 65'536},  {"1.5T", 1'572'864},
-      {"16384M", 16'384}, {"2048K", 2},         {"8Gn", 8192},     {"2Gc", 2048},
-      {"1048576 B", 1},  {"3 GiB", 3072},
+      {"80G", 81'920},    {"4321 MiB", 4321}, {"64GB", 65'536}, {"1.5T", 1'572'864},
+      {"16384M", 16'384}, {"2048K", 2},       {"8Gn", 8192},    {"2Gc", 2048},
+      {"1048576 B", 1},   {"3 GiB", 3072},
   };
   for (const auto& [text, mib] : cases) EXPECT_EQ(parse_memory_mib(text), mib) << text;
   for (const std::string bad : {"", "80", "G", "80X", "-1G", "80Gx", "1e30T"}) {
@@ -131,15 +147,24 @@ TEST(Cells, ReadMemoryWithItsUnit) {
 
 TEST(JobStates, ReadTheWordsOfEachLog) {
   const std::vector<std::pair<std::string, JobState>> cases = {
-      {"COMPLETED", JobState::kCompleted},    {"Succeeded", JobState::kCompleted},
-      {"Pass", JobState::kCompleted},         {"3", JobState::kCompleted},
-      {"Terminated", JobState::kCompleted},   {"FAILED", JobState::kFailed},
-      {"CANCELLED by 1000", JobState::kCancelled}, {"CANCELLED+", JobState::kCancelled},
-      {"Killed", JobState::kCancelled},       {"TIMEOUT", JobState::kTimeout},
-      {"NODE_FAIL", JobState::kNodeFail},     {"OUT_OF_MEMORY", JobState::kOutOfMemory},
-      {"OUT_OF_ME+", JobState::kOutOfMemory}, {"11", JobState::kOutOfMemory},
-      {"PREEMPTED", JobState::kPreempted},    {"RUNNING", JobState::kRunning},
-      {"PENDING", JobState::kPending},        {"0", JobState::kPending},
+      {"COMPLETED", JobState::kCompleted},
+      {"Succeeded", JobState::kCompleted},
+      {"Pass", JobState::kCompleted},
+      {"3", JobState::kCompleted},
+      {"Terminated", JobState::kCompleted},
+      {"FAILED", JobState::kFailed},
+      {"CANCELLED by 1000", JobState::kCancelled},
+      {"CANCELLED+", JobState::kCancelled},
+      {"Killed", JobState::kCancelled},
+      {"TIMEOUT", JobState::kTimeout},
+      {"NODE_FAIL", JobState::kNodeFail},
+      {"OUT_OF_MEMORY", JobState::kOutOfMemory},
+      {"OUT_OF_ME+", JobState::kOutOfMemory},
+      {"11", JobState::kOutOfMemory},
+      {"PREEMPTED", JobState::kPreempted},
+      {"RUNNING", JobState::kRunning},
+      {"PENDING", JobState::kPending},
+      {"0", JobState::kPending},
       {"Waiting", JobState::kPending},
   };
   for (const auto& [text, state] : cases) EXPECT_EQ(parse_job_state(text), state) << text;

@@ -38,7 +38,8 @@ TEST(ColumnExpression, ComputesAsArithmeticDoes) {
 }
 
 TEST(ColumnExpression, SaysWhatIsWrong) {
-  EXPECT_NE(evaluate("end - strt").find("no column 'strt'; did you mean 'start'?"), std::string::npos)
+  EXPECT_NE(evaluate("end - strt").find("no column 'strt'; did you mean 'start'?"),
+            std::string::npos)
       << evaluate("end - strt");
   EXPECT_EQ(evaluate("(n"), "')' is missing");
   EXPECT_EQ(evaluate("n n"), "'n' is too much");

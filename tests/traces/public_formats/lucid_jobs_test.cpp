@@ -63,12 +63,14 @@ TEST(LucidJobs, CountsWhatItPassesOver) {
       "c,u,v,j,1,1,COMPLETED,3,5,D,M,1,0,1,8,7,1\n",
       keys);
   EXPECT_EQ(trace.names, std::vector<std::string>{"c"});
-  EXPECT_EQ(test::texts(trace), (std::vector<std::string>{"1 job without GPUs", "1 job of duration 0"}));
+  EXPECT_EQ(test::texts(trace), (std::vector<std::string>{"1 job without GPUs (on line 2)",
+                                                          "1 job without run time (on line 3)"}));
 }
 
 TEST(LucidJobs, RefusesWithThePlace) {
-  EXPECT_NE(refusal("a,u,v,j,1,1,C,-1,5,D,M,1,0,1,8,7,1\n").find("jobs.csv:2:15"),
-            std::string::npos)
+  EXPECT_NE(
+      refusal("a,u,v,j,1,1,C,-1,5,D,M,1,0,1,8,7,1\n").find("1 job without submit time (on line 2)"),
+      std::string::npos)
       << refusal("a,u,v,j,1,1,C,-1,5,D,M,1,0,1,8,7,1\n");
   EXPECT_NE(refusal("a,u,v,j,1.5,1,C,1,5,D,M,1,0,1,8,7,1\n").find("'gpu_num' is '1.5'"),
             std::string::npos);
@@ -78,7 +80,7 @@ TEST(LucidJobs, RefusesWithThePlace) {
   EXPECT_NE(refusal("a,u,v,j,1,1,C,1,5,D,M,1,0,1,8,7,1\nb,u,,j,1,1,C,1,5,D,M,1,0,1,8,7,1\n")
                 .find("virtual cluster"),
             std::string::npos);
-  EXPECT_NE(refusal("").find("no job"), std::string::npos);
+  EXPECT_NE(refusal("").find("no rows"), std::string::npos);
 }
 
 TEST(LucidJobs, LabelsComeByWorkload) {

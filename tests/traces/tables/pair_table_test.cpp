@@ -607,7 +607,7 @@ TEST(PairTable, NamesThePlaceOfEveryMistake) {
            "remove those of one form"},
       {kLucidHead, "t.csv:1:1: no rows after the header, expected one per pair; add pairs"},
       {kLucid + "3,A|32\n", "t.csv:5:1: the row has 2 fields, expected 17 fields"},
-      {kLucid + "\n", "t.csv:5:1: the line is empty, expected 17 fields"},
+      {kLucid + "\n3,A|32\n", "t.csv:5:1: the line is empty, expected 17 fields"},
       {lucid("0.98,", "0.98,,"), "t.csv:2:61: the row goes on after 17 fields"},
       {lucid("job_b", "job_a"), "t.csv:1:106: column 'job_a' is named a second time"},
       {lucid("job_b", "partner"),

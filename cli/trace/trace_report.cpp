@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runner/inputs/left_out_table.hpp"
 #include "sim/base/text.hpp"
 #include "support/json.hpp"
 #include "traces/csv_reader.hpp"
@@ -78,13 +79,7 @@ std::string rows_table(const Trace& trace) {
                          s.chosen ? "" : "  left out");
     }
   }
-  if (!trace.left_out.empty()) {
-    out += fmt::format("\n{:>10}  {:>10}  {}\n", "left out", "first line", "reason");
-    for (const LeftOut& l : trace.left_out) {
-      out += fmt::format("{:>10}  {:>10}  {}\n", l.rows,
-                         l.first_line == 0 ? "-" : std::to_string(l.first_line), l.reason);
-    }
-  }
+  out += left_out_table(trace.left_out);
   if (!trace.assumptions.empty()) out += "\nassumed\n";
   for (const std::string& assumption : trace.assumptions) out += "  " + assumption + "\n";
   return out;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ class WorkloadSource {
 
   /// Whether the jobs come from a file or a given queue, not from a generator.
   bool is_given() const { return given_ != nullptr; }
+  /// Rows of the file that are no jobs; none for generated jobs.
+  std::span<const LeftOut> left_out() const {
+    return given_ != nullptr ? std::span<const LeftOut>(given_->left_out)
+                             : std::span<const LeftOut>();
+  }
   /// Whether the workload keys of the jobs are those of tables(); not so for a given `queue`.
   bool shares_keys() const { return shares_keys_; }
   /// The tables and keys, filled by reading the workload; the world adds its own.

@@ -52,6 +52,8 @@ class Experiment {
   /// Sentences for the user: extrapolated world, imputed or missing profiles, a model fitted to few
   /// pairs.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// As WorkloadSource::left_out().
+  std::span<const LeftOut> left_out() const { return source_.left_out(); }
   /// The one of warnings() that equal_speeds_of() gives; empty if there is none.
   const std::string& equal_speeds() const { return equal_speeds_; }
   /// reference_gpus() of the cluster with the jobs of the first replication.

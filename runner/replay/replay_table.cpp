@@ -12,6 +12,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "runner/inputs/left_out_table.hpp"
 #include "runner/replay/replay_columns.hpp"
 #include "support/statistics/metric_choice.hpp"
 #include "support/time_unit.hpp"
@@ -432,6 +433,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   print_tables(out, shown);
   print_winners(out, shown);
   print_footnotes(out, shown);
+  out << left_out_table(experiment.left_out());
 }
 
 std::string decision_notes(const Experiment& experiment, const ReplayResult& result) {

@@ -10,8 +10,6 @@
 namespace corun::inline traces {
 namespace {
 
-constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
-
 /// "; did you mean 'x'?", or nothing if no name is near.
 std::string suggestion(std::string_view found, const std::vector<std::string_view>& known) {
   const std::string_view near = nearest(found, known);

@@ -17,7 +17,6 @@ namespace corun::inline traces {
 namespace {
 
 constexpr int kEndOfFile = -1;
-constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kRecordBufferBytes = std::size_t{1} << 16;
 constexpr std::size_t kMaxHeaderColumns = 4096;
 /// Greater limits protect arithmetic and appear only in messages about values beyond them.

@@ -171,6 +171,7 @@ class CsvReader {
   const std::string& name() const { return name_; }
 
  private:
+  static constexpr std::size_t kAbsent = std::numeric_limits<std::size_t>::max();
   struct Field {
     std::size_t begin = 0;  ///< in record_
     std::size_t end = 0;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runner/inputs/left_out_table.hpp"
+#include "runner/replay/left_out_table.hpp"
 #include "sim/base/text.hpp"
 #include "support/json.hpp"
 #include "traces/csv_reader.hpp"

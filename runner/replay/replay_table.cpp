@@ -12,7 +12,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "runner/inputs/left_out_table.hpp"
+#include "runner/replay/left_out_table.hpp"
 #include "runner/replay/replay_columns.hpp"
 #include "support/statistics/metric_choice.hpp"
 #include "support/time_unit.hpp"

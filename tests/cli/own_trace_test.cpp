@@ -45,6 +45,70 @@ class OwnTrace : public testing::Test {
   test::TemporaryDirectory directory_;
 };
 
+TEST_F(OwnTrace, StatesChooseTheJobsAndStrictRefuses) {
+  const std::string log =
+      "id,t,d,n,State\n1,0,100,1,COMPLETED\n2,0,200,1,FAILED\n3,0,300,1,RUNNING\n4,0,,1,"
+      "COMPLETED\n";
+  const std::string columns = "id=job,t=submit_s,d=solo_s,n=gpus";
+  directory_.write("log.csv", log);
+  const auto jobs = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"trace", "info",     "log.csv", "--columns",
+                                       columns, "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const test::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return Json::parse(outcome.out);
+  };
+  const Json ended = jobs({});
+  EXPECT_EQ(ended["jobs"], 2);
+  EXPECT_EQ(ended["left_out"][0]["reason"], "still running when the log ends");
+  EXPECT_EQ(ended["left_out"][1]["reason"], "without run time");
+  EXPECT_EQ(ended["states"].size(), 3U);
+  EXPECT_EQ(jobs({"--states", "completed"})["jobs"], 1);
+  EXPECT_EQ(jobs({"--states", "ended,running"})["jobs"], 3);
+  expect_refused({"trace", "info", "log.csv", "--columns", columns, "--states", "happy"},
+                 "corun: --states: found 'happy'", "known: completed");
+  expect_refused({"trace", "info", "log.csv", "--columns", columns, "--strict"},
+                 "corun: log.csv:4: job still", "--strict");
+  const test::Outcome table = run({"replay", "log.csv", "--columns", columns, "--policies", "fifo",
+                                   "--states", "completed", "--replications", "1"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_TRUE(
+      table.out.ends_with("\n  left out  first line  reason\n"
+                          "         1           3  in the state failed\n"
+                          "         1           4  still running when the log ends\n"
+                          "         1           5  without run time\n"))
+      << table.out;
+}
+
+TEST_F(OwnTrace, SamplesOfNvidiaSmiAreNamed) {
+  directory_.write(
+      "smi.csv",
+      "timestamp, name, utilization.gpu [%], utilization.memory [%], memory.used [MiB]\n"
+      "2025/05/20 09:50:00.104, Tesla V100-SXM2-16GB, 45 %, 20 %, 4321 MiB\n");
+  expect_refused({"kb", "build", "--profiles", "smi.csv", "--coruns", kExamples + "mine.corun.csv",
+                  "-o", "kb.yaml"},
+                 "corun: smi.csv: is a log of nvidia-smi", "the largest utilization.gpu");
+}
+
+TEST_F(OwnTrace, TheRunTimeOfAJobThatNamesAGpuTypeIsOfThisType) {
+  directory_.write("typed.csv", "submit_s,solo_s,gpu_models\n0,100,T4\n0,100,T4\n0,50,V100-16GB\n");
+  const test::Outcome outcome =
+      run({"replay", "typed.csv", "--policies", "fifo", "--cluster", "1x1:V100-16GB+1x1:T4",
+           "--replications", "1", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_DOUBLE_EQ(json["policies"][0]["metrics"]["jct_s"]["mean"], (100 + 200 + 50) / 3.0);
+  const test::Outcome info =
+      run({"trace", "info", "typed.csv", "--cluster", "1x1:V100-16GB+1x1:T4"});
+  EXPECT_NE(
+      info.out.find(
+          "warning: the jobs that run on T4 only ask for up to 2 GPUs at once; it has 1, and for "
+          "0.02778 hours they ask for more"),
+      std::string::npos)
+      << info.out;
+}
+
 TEST_F(OwnTrace, RunsInOneCommand) {
   const test::Outcome outcome =
       run({"replay", "jobs.csv", "--columns", kColumns, "--policies", "fifo,sjf,min-slowdown",
@@ -53,7 +117,7 @@ TEST_F(OwnTrace, RunsInOneCommand) {
   EXPECT_NE(outcome.err.find("exact run times are told to sjf (estimates.duration: exact)"),
             std::string::npos)
       << outcome.err;
-  EXPECT_NE(outcome.err.find("left out columns of jobs.csv that corun does not know: user, status"),
+  EXPECT_NE(outcome.err.find("left out columns of jobs.csv that corun does not know: user;"),
             std::string::npos)
       << outcome.err;
   const Json json = Json::parse(outcome.out);

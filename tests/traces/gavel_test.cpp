@@ -211,6 +211,35 @@ TEST(GavelTrace, JobsWithoutARateAreLeftOutAndCounted) {
                                 "2 jobs without a rate on v100 with as many GPUs as they ask for"});
 }
 
+TEST(GavelTrace, ARateAloneOf0SaysThatAJobDoesNotRunThere) {
+  const GavelThroughputs r = rates(R"json({
+ "k80": {"('A', 1)": {"null": 10}, "('B', 1)": {"null": 4}},
+ "p100": {"('A', 1)": {"null": 10}, "('B', 1)": {"null": 4}},
+ "v100": {"('A', 1)": {"null": 10, "('A', 1)": [5, 5], "('B', 1)": [5, 3]},
+          "('B', 1)": {"null": 0, "('A', 1)": [3, 5], "('B', 1)": [2, 0]}}})json");
+  EXPECT_EQ(r.pairs_left_out, 2U);
+  ASSERT_EQ(r.pairs.speeds.rows.size(), 1U);
+  EXPECT_EQ(r.pairs.speeds.rows[0].speed_a, 0.5);
+  const File file("A\tx\ty\t1\t1000\t0\t1\nB\tx\ty\t1\t1000\t10\t1\n");
+  const Trace t = read_gavel_trace(file.path(), &r);
+  EXPECT_EQ(t.names, std::vector<std::string>{"0"});
+  EXPECT_EQ(t.workload.jobs[0].work, std::chrono::seconds(100));
+  EXPECT_EQ(t.left_out.size(), 2U);
+}
+
+TEST(GavelTrace, TwelveColumnsAreShockwaves) {
+  const GavelThroughputs r = rates();
+  const std::string text =
+      "B\tmain.py\tjobs/a\t--steps\t1\t400\t1\tgns\t1\t-1.000000\t500\t0\n"
+      "B\tmain.py\tjobs/a\t--steps\t1\t800\t1\tstatic\t1\t-1.000000\t500\t40\n";
+  EXPECT_TRUE(looks_like_gavel_trace({"jobs.trace", text}));
+  const Trace t = read_gavel_trace(File(text).path(), &r);
+  ASSERT_EQ(t.names.size(), 2U);
+  EXPECT_EQ(t.workload.jobs[0].work, std::chrono::seconds(100));
+  EXPECT_EQ(t.workload.jobs[1].work, std::chrono::seconds(200));
+  EXPECT_EQ(t.workload.jobs[1].submit, std::chrono::seconds(40));
+}
+
 TEST(GavelTrace, WithoutRates) {
   const File file(kHeader + "0,0,B,1,5\n");
   try {

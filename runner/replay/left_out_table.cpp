@@ -1,4 +1,4 @@
-#include "runner/inputs/left_out_table.hpp"
+#include "runner/replay/left_out_table.hpp"
 
 #include <fmt/format.h>
 

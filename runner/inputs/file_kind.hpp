@@ -18,12 +18,8 @@ enum class FileKind : std::uint8_t {
   kSoloTimes,      ///< a table of solo times by GPU type (solo_table.hpp)
   kProfiles,       ///< a table of profiles in corun's own form (profile_csv.hpp)
   kKnowledgeBase,  ///< knowledge_file.hpp
-<<<<<<< HEAD
-  kModel,          ///< a fitted model (model_file.hpp)
+  kModel,          ///< a fitted model (knowledge/model_file.hpp)
   kNvidiaSmi,      ///< samples of nvidia-smi --query-gpu
-=======
-  kModel,  ///< a fitted model (knowledge/model_file.hpp)
->>>>>>> comments
   kHdf5,           ///< results of corun replay or sweep
   kUnknown,  ///< none of these; also a file that cannot be read, is empty, or is no regular file
 };

@@ -379,10 +379,10 @@ void Importer::add_operations(const Node& node, const Layer& layer, const Inputs
   Weights weights = claim(layer.weights, inputs, Use::kWeight);
   weights.frozen *= layer.numbers_per_element;
   weights.add(claim(layer.additions, inputs, Use::kAddition));
-  std::vector<std::size_t> others(inputs.size());
-  std::iota(others.begin(), others.end(), std::size_t{0});
-  for (const std::size_t index : layer.uncounted) std::erase(others, index);
-  weights.add(claim(others, inputs, Use::kBuffer));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool counts = std::ranges::find(layer.uncounted, i) == layer.uncounted.end();
+    if (counts) weights.add(claim({i}, inputs, Use::kBuffer));
+  }
   operation.name = node.name;
   weights.count_for(operation);
   const std::vector<GraphNode> nodes = nodes_of(inputs);

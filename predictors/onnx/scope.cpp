@@ -50,21 +50,28 @@ Scope::Scope(const Graph& graph, const std::vector<bool>& wanted, Scope* around)
     arguments = around->arguments;
     defaults = around->defaults;
   }
+  uses_.reserve(2 * graph.nodes.size());
   for (const auto* list : {&graph.outputs, &graph.others}) {
     for (const Statement& statement : *list) stated_.emplace(statement.name, &statement);
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    if (wanted.at(std::min(i, wanted.size() - 1))) ++readers_[graph.outputs[i].name];
+    if (wanted.at(std::min(i, wanted.size() - 1))) ++uses_[graph.outputs[i].name].readers;
   }
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
     const Node& node = graph.nodes[i];
     for (const std::string& name : node.outputs) {
-      written_.insert(name);
-      if (!name.empty() && readers_.contains(name)) live_[i] = true;
+      Uses& uses = uses_[name];
+      uses.written = true;
+      if (!name.empty() && uses.readers > 0) live_[i] = true;
     }
     if (!live_[i]) continue;
-    for_each_read(node, [&](const std::string& name) { ++readers_[name]; });
+    for_each_read(node, [&](const std::string& name) { ++uses_[name].readers; });
   }
+}
+
+Scope::Uses Scope::uses_of(const std::string& name) const {
+  const auto found = uses_.find(name);
+  return found == uses_.end() ? Uses{} : found->second;
 }
 
 const Statement* Scope::stated(const std::string& name) const {
@@ -75,8 +82,7 @@ const Statement* Scope::stated(const std::string& name) const {
 Value& Scope::define(const std::string& name) {
   const auto [at, added] = values_.try_emplace(name);
   if (!added) throw std::invalid_argument("a second tensor '" + printable(name) + "'");
-  const auto readers = readers_.find(name);
-  at->second.readers = readers == readers_.end() ? 0 : readers->second;
+  at->second.readers = uses_of(name).readers;
   return at->second;
 }
 

@@ -34,8 +34,8 @@ class Scope {
   const Graph& graph() const { return graph_; }
   /// Whether an output that is wanted depends on the node.
   bool live(std::size_t node) const { return live_[node]; }
-  bool is_read(const std::string& name) const { return readers_.contains(name); }
-  bool writes(const std::string& name) const { return written_.contains(name); }
+  bool is_read(const std::string& name) const { return uses_of(name).readers > 0; }
+  bool writes(const std::string& name) const { return uses_of(name).written; }
   /// What the file says of a tensor; nullptr if nothing.
   const Statement* stated(const std::string& name) const;
 
@@ -57,12 +57,17 @@ class Scope {
   const std::vector<Attribute>* defaults = nullptr;
 
  private:
+  struct Uses {
+    int readers = 0;
+    bool written = false;
+  };
+  Uses uses_of(const std::string& name) const;
+
   const Graph& graph_;
   Scope* around_;
   std::vector<bool> live_;
-  std::unordered_map<std::string, int> readers_;
+  std::unordered_map<std::string, Uses> uses_;
   std::unordered_map<std::string, const Statement*> stated_;
-  std::unordered_set<std::string> written_;
   std::unordered_set<std::string> left_out_;
   std::unordered_map<std::string, Value> values_;
 };

@@ -55,6 +55,7 @@ CommandLine forecast_command_line() {
       "  corun predict --zoo resnet50 --batch 64 --gpu V100-16GB\n"
       "  corun predict --zoo bert_base --batch 32 --tokens 128 --gpu V100-16GB,T4,A100-40GB\n"
       "  corun predict --zoo vgg16 --batch 32 --gpu T4 --phase inference\n"
+      "  corun predict --onnx bert.onnx --batch 8 --size sequence=128 --phase inference\n"
       "  corun predict --zoo resnet18 --batch 64 --gpu V100-16GB --queue examples/jobs.csv\n";
   command.configured = false;
   auto add = command.own.add_options();
@@ -67,7 +68,9 @@ CommandLine forecast_command_line() {
   add("pixels", po::value<std::string>(), "side of an image, for --zoo");
   add("tokens", po::value<std::string>(), "length of a text, for --zoo");
   add("size", po::value<std::vector<std::string>>()->composing(),
-      "for --onnx: NAME=N, a dimension that the file leaves open; once for each");
+      "for --onnx: NAME=N, a dimension that the file leaves open, N from 0; once for each. A "
+      "nameless one is INPUT.PLACE, as ids.1=128. --batch sets the one called batch, else the "
+      "first");
   add("model", po::value<std::vector<std::string>>()->composing(),
       "what `corun predictor fit` wrote; once for each target");
   add("queue", po::value<std::string>(),
@@ -90,11 +93,15 @@ std::map<std::string, std::int64_t> sizes_option(const po::variables_map& values
     const auto number = equals == std::string::npos
                             ? std::nullopt
                             : parse_integer(std::string_view(text).substr(equals + 1));
-    if (!number || *number < 1 || equals == 0) {
+    if (!number || *number < 0 || equals == 0) {
       throw InputError("--size", "found '" + printable(text) +
-                                     "', expected NAME=N with a whole number, 1 or more");
+                                     "', expected NAME=N with a whole number, 0 or more");
     }
-    sizes[text.substr(0, equals)] = *number;
+    const auto [size, added] = sizes.emplace(text.substr(0, equals), *number);
+    if (!added && size->second != *number) {
+      throw InputError("--size", fmt::format("found '{}', but {} was given before; give one",
+                                             printable(text), size->second));
+    }
   }
   return sizes;
 }
@@ -119,7 +126,76 @@ std::string read_whole_file(const std::string& path) {
 struct AskedModel {
   std::string name;
   std::shared_ptr<const ComputationGraph> graph;
+  std::optional<std::int64_t> batch = {};  ///< what --size says of the samples
 };
+
+AskedModel model_of_file(const po::variables_map& values, const CommonOptions& common) {
+  const std::string path = find_input_file(values["onnx"].as<std::string>(), common, "--onnx");
+  OnnxOptions options;
+  options.sizes = sizes_option(values);
+  OnnxModel model;
+  try {
+    model = import_onnx(read_whole_file(path), options);
+  } catch (const MissingSize& e) {
+    throw InputError(shown_path(path),
+                     fmt::format("{}; give --size {}=N", e.what(), printable(e.name)));
+  } catch (const std::invalid_argument& e) {
+    throw InputError(shown_path(path), e.what());
+  }
+  AskedModel asked;
+  if (model.samples_given) {
+    asked.batch = model.graph.samples();
+    if (*asked.batch > kMostBatch) {
+      throw InputError("--size",
+                       fmt::format("found '{}={}', expected a batch of {} at most",
+                                   printable(model.samples_name), *asked.batch, kMostBatch));
+    }
+    const bool default_batch = values["batch"].defaulted();
+    if (!default_batch && *asked.batch != whole_option(values, "batch", 1, kMostBatch)) {
+      throw InputError("--size", fmt::format("{0}={1}, but --batch is {2}, and {0} counts the "
+                                             "samples; give one of them",
+                                             printable(model.samples_name), *asked.batch,
+                                             values["batch"].as<std::string>()));
+    }
+  }
+  for (const std::string& text : model.notes) note(common, text);
+  if (!model.unknown_operators.empty()) {
+    std::vector<std::string> named;
+    for (const auto& [type, count] : model.unknown_operators) {
+      named.push_back(fmt::format("{} ({})", type, count));
+    }
+    note(common, fmt::format("{} operations of unknown types count as copies: {}",
+                             model.unknown_count(), fmt::join(named, ", ")));
+  }
+  asked.name = shown_path(path);
+  asked.graph = std::make_shared<const ComputationGraph>(std::move(model.graph));
+  return asked;
+}
+
+/// Says which times rest on no measurement, and which are not predicted.
+void note_precisions(const CommonOptions& common, const ComputationGraph& graph,
+                     const std::vector<JobForecast>& forecasts) {
+  for (const Precision precision : {Precision::kHalf, Precision::kBfloat16, Precision::kDouble}) {
+    if (!multiplies_in(graph, precision)) continue;
+    std::vector<std::string_view> without;
+    for (const JobForecast& f : forecasts) {
+      JobFigures figures;
+      set_gpu(figures, *f.gpu);
+      if (std::isnan(peak_tflops(figures, precision))) without.push_back(f.gpu->name);
+    }
+    if (!without.empty()) {
+      note(common,
+           fmt::format("the model multiplies in {}, of which no peak is known for {}: no time "
+                       "and no utilisation",
+                       name_of(precision), fmt::join(without, ", ")));
+    }
+    if (without.size() < forecasts.size()) {
+      note(common, fmt::format("the model multiplies in {}: its time is by the peak of the tensor "
+                               "cores; no predictor has learnt from such jobs",
+                               name_of(precision)));
+    }
+  }
+}
 
 AskedModel model_of(const po::variables_map& values, const CommonOptions& common) {
   const bool zoo = values.count("zoo") != 0;
@@ -161,25 +237,7 @@ AskedModel model_of(const po::variables_map& values, const CommonOptions& common
         throw InputError(std::string("--") + key, "goes with --zoo only; give --size NAME=N");
       }
     }
-    const std::string path = find_input_file(values["onnx"].as<std::string>(), common, "--onnx");
-    OnnxOptions options;
-    options.sizes = sizes_option(values);
-    OnnxModel model;
-    try {
-      model = import_onnx(read_whole_file(path), options);
-    } catch (const std::invalid_argument& e) {
-      throw InputError(shown_path(path), e.what());
-    }
-    for (const std::string& text : model.notes) note(common, text);
-    if (!model.unknown_operators.empty()) {
-      std::vector<std::string> named;
-      for (const auto& [type, count] : model.unknown_operators) {
-        named.push_back(fmt::format("{} ({})", type, count));
-      }
-      note(common, fmt::format("{} operations of unknown types count as copies: {}",
-                               model.unknown_count(), fmt::join(named, ", ")));
-    }
-    return {shown_path(path), std::make_shared<const ComputationGraph>(std::move(model.graph))};
+    return model_of_file(values, common);
   } catch (const std::invalid_argument& e) {
     throw InputError("--zoo", e.what());
   }
@@ -294,6 +352,7 @@ Json forecast_json(const AskedModel& model, const JobQuestion& question,
             {"phase", question.training ? "train" : "inference"},
             {"batch", question.batch},
             {"parameters", totals.parameters},
+            {"weight_bytes", totals.weight_bytes},
             {"multiply_adds", totals.multiply_adds},
             {"activation_elements", totals.activation_elements},
             {"operations", model.graph->size()},
@@ -377,8 +436,10 @@ int predict_command(const std::vector<std::string>& arguments) {
   const JobPredictors predictors = predictors_of(*values, common, inputs);
   if (common.output) check_outputs_differ({{"--output", *common.output}}, inputs);
   question.graph = model.graph;
+  if (model.batch) question.batch = *model.batch;
   std::vector<JobForecast> forecasts;
   for (const GpuSpec* gpu : gpus) forecasts.push_back(forecast(predictors, question, *gpu));
+  note_precisions(common, *model.graph, forecasts);
   std::vector<SharingAdvice> advice;
   if (!queue.empty()) {
     advice = advise_sharing(forecasts.front(), queue, (*values)["kb"].as<std::string>());

@@ -16,8 +16,10 @@ constexpr auto kFigures = std::to_array<FigureEntry>({
     {"library_version", &JobFigures::library_version, "of cuDNN, as 7605"},
     {"batch", &JobFigures::batch, "samples of a step"},
     {"input_elements", &JobFigures::input_elements, "numbers of one sample"},
-    {"parameters", &JobFigures::parameters, "learnt numbers"},
+    {"input_bytes", &JobFigures::input_bytes, "of one sample"},
+    {"parameters", &JobFigures::parameters, "numbers of the weights"},
     {"parameter_tensors", &JobFigures::parameter_tensors, "lists in which they lie"},
+    {"weight_bytes", &JobFigures::weight_bytes, "of the weights"},
     {"multiply_adds", &JobFigures::multiply_adds, "of one sample, forward"},
     {"grouped_multiply_adds", &JobFigures::grouped_multiply_adds,
      "of these, in grouped convolutions"},
@@ -55,6 +57,8 @@ constexpr auto kFigures = std::to_array<FigureEntry>({
     {"fp32_tflops", &JobFigures::fp32_tflops, "peak in single precision"},
     {"l2_mib", &JobFigures::l2_mib, "of its L2 cache"},
     {"convolution_tflops", &JobFigures::convolution_tflops, "peak of convolutions"},
+    {"half_tflops", &JobFigures::half_tflops, "peak of the tensor cores with float16"},
+    {"bfloat16_tflops", &JobFigures::bfloat16_tflops, "peak of the tensor cores with bfloat16"},
 });
 
 double of_kind(const GraphTotals& totals, OperationKind kind) {
@@ -75,6 +79,23 @@ double convolution_peak(const GpuSpec& type) {
   const double tensor = type.tensor_cores * type.boost_mhz * per_clock / 1e6;
   const double plain = large ? peak : 0.735 * peak;
   return tensor > 0 ? std::sqrt(plain * tensor) : plain;
+}
+
+/// Operations of a tensor core per clock in half precision; 0: it has none for it. Of Ampere, data-centre types have 64
+/// lanes per SM.
+double half_per_clock(const GpuSpec& type, Precision precision) {
+  const std::string& architecture = type.architecture;
+  const bool bfloat16 = precision == Precision::kBfloat16;
+  if (architecture == "Volta" || architecture == "Turing") return bfloat16 ? 0 : 128;
+  if (architecture == "Ampere") return type.cuda_cores == 64 * type.sms ? 512 : 256;
+  if (architecture == "Ada" || architecture == "Blackwell") return 256;
+  if (architecture == "Hopper") return 1024;
+  if (architecture == "CDNA") return bfloat16 ? 128 : 256;
+  return architecture == "CDNA 2" ? 256 : 0;
+}
+
+double half_peak(const GpuSpec& type, Precision precision) {
+  return type.tensor_cores * type.boost_mhz * half_per_clock(type, precision) / 1e6;
 }
 
 void set_layer_means(JobFigures& figures, const ComputationGraph& graph) {
@@ -98,11 +119,36 @@ void set_layer_means(JobFigures& figures, const ComputationGraph& graph) {
   figures.even_layers = sum / largest;
 }
 
+constexpr double kSingleBytes = 4;
+
 double known(double figure) { return figure > 0 ? figure : kNaN; }
 
 }  // namespace
 
 std::span<const FigureEntry> figure_catalog() { return kFigures; }
+
+double weight_bytes(const JobFigures& figures) {
+  return std::isnan(figures.weight_bytes) ? kSingleBytes * figures.parameters
+                                          : figures.weight_bytes;
+}
+
+double input_bytes(const JobFigures& figures) {
+  return std::isnan(figures.input_bytes) ? kSingleBytes * figures.input_elements
+                                         : figures.input_bytes;
+}
+
+double peak_tflops(const JobFigures& figures, Precision precision) {
+  switch (precision) {
+    case Precision::kHalf:
+      return figures.half_tflops;
+    case Precision::kBfloat16:
+      return figures.bfloat16_tflops;
+    case Precision::kDouble:
+      return kNaN;
+    default:
+      return figures.convolution_tflops;
+  }
+}
 
 void set_graph(JobFigures& figures, const ComputationGraph& graph, double batch, bool training) {
   const GraphTotals totals = totals_of(graph);
@@ -110,8 +156,10 @@ void set_graph(JobFigures& figures, const ComputationGraph& graph, double batch,
   f.training = training ? 1 : 0;
   f.batch = batch;
   f.input_elements = totals.input_elements;
+  f.input_bytes = totals.input_bytes;
   f.parameters = static_cast<double>(totals.parameters);
   f.parameter_tensors = static_cast<double>(totals.parameter_tensors);
+  f.weight_bytes = totals.weight_bytes;
   f.multiply_adds = totals.multiply_adds;
   f.grouped_multiply_adds = totals.grouped_multiply_adds;
   f.activation_elements = totals.activation_elements;
@@ -159,6 +207,8 @@ void set_gpu(JobFigures& figures, const GpuSpec& type) {
   figures.fp32_tflops = known(type.fp32_tflops);
   figures.l2_mib = known(type.l2_mib);
   figures.convolution_tflops = known(convolution_peak(type));
+  figures.half_tflops = known(half_peak(type, Precision::kHalf));
+  figures.bfloat16_tflops = known(half_peak(type, Precision::kBfloat16));
 }
 
 }  // namespace corun::inline predictors

@@ -20,8 +20,10 @@ struct JobFigures {
 
   // The computation graph, for one sample.
   double input_elements = kNaN;
+  double input_bytes = kNaN;
   double parameters = kNaN;
   double parameter_tensors = kNaN;
+  double weight_bytes = kNaN;
   double multiply_adds = kNaN;  ///< forward
   double grouped_multiply_adds = kNaN;
   double activation_elements = kNaN;
@@ -62,7 +64,16 @@ struct JobFigures {
   double fp32_tflops = kNaN;
   double l2_mib = kNaN;
   double convolution_tflops = kNaN;  ///< peak that convolutions of single-precision numbers have
+  double half_tflops = kNaN;         ///< peak of the tensor cores with float16
+  double bfloat16_tflops = kNaN;
 };
+
+/// Bytes of the weights, and of a sample's input; of single precision where only their number is known.
+double weight_bytes(const JobFigures& figures);
+double input_bytes(const JobFigures& figures);
+
+/// The peak that bounds products in a precision [TFLOP/s]; NaN if it is not known, as double precision's never is.
+double peak_tflops(const JobFigures& figures, Precision precision);
 
 /// A figure's name in files, its unit and its meaning.
 struct FigureEntry {
@@ -82,6 +93,8 @@ void set_graph(JobFigures& figures, const ComputationGraph& graph, double batch,
 ///   Ampere and later: the geometric mean of the peak and that of the tensor cores with TF32, which frameworks use
 ///   for convolutions by default. The peak of types with 128 lanes per SM counts 73.5 %: half of the lanes also do
 ///   integer arithmetic, of which there are 36 instructions per 100 (NVIDIA's Turing white paper).
+/// half_tflops and bfloat16_tflops are tensor cores x clock x operations of one per clock, by the makers' white papers
+/// (with sums in the same precision, dense); NaN for types without tensor cores for them.
 /// Figures that are not known (0) become NaN.
 void set_gpu(JobFigures& figures, const GpuSpec& type);
 

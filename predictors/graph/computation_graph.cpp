@@ -19,7 +19,9 @@ ComputationGraph::Node ComputationGraph::add(Operation operation, std::span<cons
   const std::int64_t elements = elements_of(operation.output);
   if (operation.parameters < 0 || operation.parameter_tensors < 0 ||
       !(operation.multiply_adds >= 0) || operation.forward_kernels < 0 ||
-      operation.backward_kernels < 0) {
+      operation.backward_kernels < 0 || operation.frozen_parameters < 0 ||
+      !(operation.frozen_bytes >= 0) || !(operation.bytes_per_element >= 0) ||
+      !(operation.bytes_per_parameter >= 0) || !(operation.repeats >= 0)) {
     throw std::invalid_argument("an operation with a count below 0");
   }
   const Node node = size();
@@ -62,38 +64,47 @@ bool is_layer(OperationKind kind) {
 
 }  // namespace
 
+bool multiplies_in(const ComputationGraph& graph, Precision precision) {
+  for (ComputationGraph::Node node = 0; node < graph.size(); ++node) {
+    if (graph[node].multiply_adds > 0 && graph[node].precision == precision) return true;
+  }
+  return false;
+}
+
 GraphTotals totals_of(const ComputationGraph& graph) {
-  constexpr double kBytes = 4;
   GraphTotals totals;
   const auto samples = static_cast<double>(graph.samples());
   for (ComputationGraph::Node node = 0; node < graph.size(); ++node) {
     const Operation& operation = graph[node];
     const double elements = static_cast<double>(graph.elements(node)) / samples;
+    const double multiply_adds = operation.repeats * operation.multiply_adds / samples;
     const auto kind = static_cast<std::size_t>(operation.kind);
     ++totals.operations[kind];
     totals.elements[kind] += elements;
-    totals.parameters += operation.parameters;
+    totals.parameters += operation.parameters + operation.frozen_parameters;
     totals.parameter_tensors += operation.parameter_tensors;
-    totals.multiply_adds += operation.multiply_adds / samples;
-    if (operation.groups > 1) totals.grouped_multiply_adds += operation.multiply_adds / samples;
-    totals.forward_kernels += operation.forward_kernels;
-    totals.backward_kernels += operation.backward_kernels;
+    totals.weight_bytes += weight_bytes(operation);
+    totals.multiply_adds += multiply_adds;
+    if (operation.groups > 1) totals.grouped_multiply_adds += multiply_adds;
+    totals.forward_kernels += operation.repeats * operation.forward_kernels;
+    totals.backward_kernels += operation.repeats * operation.backward_kernels;
     if (operation.kind == OperationKind::kInput) {
       totals.input_elements += elements;
+      totals.input_bytes += graph.bytes(node) / samples;
     } else if (operation.kind != OperationKind::kView) {
       if (is_layer(operation.kind)) totals.activation_elements += elements;
-      totals.bytes_moved += kBytes * elements;
+      totals.bytes_moved += operation.repeats * graph.bytes(node) / samples;
       for (const ComputationGraph::Node input : graph.inputs(node)) {
-        totals.bytes_moved += kBytes * static_cast<double>(graph.elements(input)) / samples;
+        totals.bytes_moved += operation.repeats * graph.bytes(input) / samples;
       }
     }
     if (operation.kind == OperationKind::kConvolution || operation.kind == OperationKind::kLinear ||
         operation.kind == OperationKind::kRecurrent) {
       totals.weighted_outputs += elements;
     }
-    const auto readers = static_cast<int>(boost::out_degree(node, graph.edges()));
+    const auto readers = static_cast<double>(boost::out_degree(node, graph.edges()));
     if (readers > 1 && operation.kind != OperationKind::kInput) {
-      totals.backward_kernels += readers - 1;
+      totals.backward_kernels += operation.repeats * (readers - 1);
     }
   }
   return totals;

@@ -15,7 +15,6 @@ namespace {
 
 using Node = ComputationGraph::Node;
 
-constexpr double kBytes = 4;  // of a number in single precision
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
 /// Tensors by the memory in which they lie: a view has that of its input.
@@ -28,7 +27,8 @@ struct Tensors {
   std::vector<double> own_bytes;  ///< by node: masks and indices
 };
 
-Tensors tensors_of(const ComputationGraph& graph, double scale) {
+/// `training`: what a loop's body keeps for its backward pass is there once for each trip.
+Tensors tensors_of(const ComputationGraph& graph, double scale, bool training) {
   const std::size_t nodes = graph.size();
   Tensors tensors{std::vector<Node>(nodes), std::vector<double>(nodes, 0),
                   std::vector<std::size_t>(nodes, 0), std::vector<std::size_t>(nodes, kNever),
@@ -42,8 +42,9 @@ Tensors tensors_of(const ComputationGraph& graph, double scale) {
     const double elements = static_cast<double>(graph.elements(node)) * scale;
     const bool shares = operation.in_place && !inputs.empty();
     tensors.storage[node] = shares ? tensors.storage[inputs[0]] : node;
-    if (!shares) tensors.bytes[node] = kBytes * elements;
+    if (!shares) tensors.bytes[node] = graph.bytes(node) * scale;
     tensors.own_bytes[node] = operation.kept.bytes_per_output * elements;
+    if (training) tensors.own_bytes[node] *= operation.repeats;
     tensors.last_read[tensors.storage[node]] = node;
     for (const Node input : inputs) {
       tensors.last_read[tensors.storage[input]] = node;
@@ -52,19 +53,20 @@ Tensors tensors_of(const ComputationGraph& graph, double scale) {
     if (operation.kept.output) keep(tensors.storage[node], node);
     if (operation.kind == OperationKind::kInput) keep(node, node);  // the data loader holds it
   }
+  for (Node node = 0; training && node < nodes; ++node) {
+    if (tensors.kept_for[node] != kNever) tensors.bytes[node] *= graph[node].repeats;
+  }
   return tensors;
 }
 
 MemoryNeed weights_of(const ComputationGraph& graph, double scale) {
   MemoryNeed need;
   for (Node node = 0; node < graph.size(); ++node) {
-    need.weights_bytes += kBytes * static_cast<double>(graph[node].parameters);
+    need.weights_bytes += weight_bytes(graph[node]);
     if (graph[node].kind != OperationKind::kConvolution) continue;
-    double elements = static_cast<double>(graph.elements(node));
-    for (const Node input : graph.inputs(node)) {
-      elements += static_cast<double>(graph.elements(input));
-    }
-    need.workspace_bytes = std::max(need.workspace_bytes, kBytes * elements * scale);
+    double bytes = graph.bytes(node);
+    for (const Node input : graph.inputs(node)) bytes += graph.bytes(input);
+    need.workspace_bytes = std::max(need.workspace_bytes, bytes * scale);
   }
   return need;
 }
@@ -82,9 +84,10 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
   if (optimiser_states < 0) throw std::invalid_argument("an optimiser with less than no states");
   const double scale = scale_of(graph, samples);
   MemoryNeed need = weights_of(graph, scale);
-  need.gradients_bytes = need.weights_bytes;
-  need.optimiser_bytes = need.weights_bytes * optimiser_states;
-  const Tensors tensors = tensors_of(graph, scale);
+  for (Node node = 0; node < graph.size(); ++node)
+    need.gradients_bytes += learnt_bytes(graph[node]);
+  need.optimiser_bytes = need.gradients_bytes * optimiser_states;
+  const Tensors tensors = tensors_of(graph, scale, true);
 
   // Forward: tensors that no later operation reads, and no backward pass needs, are freed.
   const std::size_t nodes = graph.size();
@@ -110,9 +113,7 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
   // Backward: an operation's pass reads the gradient of its output, writes those of its inputs and weights, and frees.
   double of_weights = 0;
   std::vector<bool> has_gradient(nodes, false);
-  const auto gradient_bytes = [&](Node node) {
-    return kBytes * static_cast<double>(graph.elements(node)) * scale;
-  };
+  const auto gradient_bytes = [&](Node node) { return graph.bytes(node) * scale; };
   for (Node node = nodes; node-- > 0;) {
     if (graph[node].kind == OperationKind::kInput) continue;
     if (!has_gradient[node]) {  // the loss, and outputs that nothing reads
@@ -132,7 +133,7 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
       live += gradient_bytes(input);
     }
     need.peak_bytes = std::max(need.peak_bytes, live);
-    of_weights += kBytes * static_cast<double>(graph[node].parameters);
+    of_weights += learnt_bytes(graph[node]);
     need.peak_with_gradients_bytes = std::max(need.peak_with_gradients_bytes, live + of_weights);
     if (!taken) live -= gradient_bytes(node);
     live -= tensors.own_bytes[node];
@@ -144,7 +145,7 @@ MemoryNeed training_memory(const ComputationGraph& graph, double samples, int op
 MemoryNeed inference_memory(const ComputationGraph& graph, double samples) {
   const double scale = scale_of(graph, samples);
   MemoryNeed need = weights_of(graph, scale);
-  const Tensors tensors = tensors_of(graph, scale);
+  const Tensors tensors = tensors_of(graph, scale, false);
   std::vector<std::vector<Node>> freed_after(graph.size());
   for (Node node = 0; node < graph.size(); ++node) {
     if (tensors.storage[node] == node) freed_after[tensors.last_read[node]].push_back(node);
@@ -168,7 +169,7 @@ class AllocatedSteps {
       : graph_(graph),
         workspace_(workspace),
         scale_(scale_of(graph, samples)),
-        tensors_(tensors_of(graph, scale_)),
+        tensors_(tensors_of(graph, scale_, true)),
         readers_(graph.size(), 0),
         memory_(graph.size(), kNone),
         mask_(graph.size(), kNone),
@@ -181,7 +182,8 @@ class AllocatedSteps {
   ReservedMemory run() {
     std::vector<Handle> lasting;  // weights, then states
     for (Node node = 0; node < graph_.size(); ++node) {
-      if (graph_[node].parameters > 0) lasting.push_back(allocator_.allocate(weights(node)));
+      const double bytes = weight_bytes(graph_[node]);
+      if (bytes > 0) lasting.push_back(allocator_.allocate(bytes));
     }
     for (int step = 0; step < 2; ++step) {
       forward();
@@ -189,7 +191,7 @@ class AllocatedSteps {
       if (step == 0) {
         for (Node node = 0; node < graph_.size(); ++node) {
           if (graph_[node].parameters == 0) continue;
-          for (int state = 0; state < 2; ++state) allocator_.allocate(weights(node));
+          for (int state = 0; state < 2; ++state) allocator_.allocate(learnt_bytes(graph_[node]));
         }
       }
       for (const Handle handle : weight_gradients_) allocator_.free(handle);
@@ -209,10 +211,7 @@ class AllocatedSteps {
     int users = 0;
   };
 
-  double weights(Node node) const { return kBytes * static_cast<double>(graph_[node].parameters); }
-  double tensor(Node node) const {
-    return kBytes * static_cast<double>(graph_.elements(node)) * scale_;
-  }
+  double tensor(Node node) const { return graph_.bytes(node) * scale_; }
   void use_workspace(Node node) {
     if (graph_[node].kind != OperationKind::kConvolution || workspace_ == 0) return;
     double bytes = tensor(node);
@@ -290,7 +289,9 @@ class AllocatedSteps {
         }
       }
       if (!made.empty()) use_workspace(node);
-      if (operation.parameters > 0) weight_gradients_.push_back(allocator_.allocate(weights(node)));
+      if (operation.parameters > 0) {
+        weight_gradients_.push_back(allocator_.allocate(learnt_bytes(operation)));
+      }
       use_workspace(node);
       drop(own);
       for (const auto& [input, gradient] : made) arrive(input, gradient);

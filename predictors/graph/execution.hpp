@@ -16,8 +16,8 @@ namespace corun::inline predictors {
 
 struct MemoryNeed {
   double weights_bytes = 0;
-  double gradients_bytes = 0;  ///< of weights
-  double optimiser_bytes = 0;  ///< states, one or more for each weight
+  double gradients_bytes = 0;  ///< of weights that are learnt
+  double optimiser_bytes = 0;  ///< states, one or more for each of these
   double kept_bytes = 0;       ///< tensors that live at the end of the forward pass, input included
   /// Most memory of tensors and their gradients at a time, at least kept_bytes.
   double peak_bytes = 0;
@@ -31,7 +31,7 @@ struct MemoryNeed {
   }
 };
 
-/// A step of training with `samples` samples, in single precision. `optimiser_states`: numbers that the
+/// A step of training with `samples` samples. `optimiser_states`: numbers that the
 /// optimiser has for each weight (SGD 0, with momentum 1, Adam 2). std::invalid_argument for less than one
 /// sample or a negative number of states.
 MemoryNeed training_memory(const ComputationGraph& graph, double samples, int optimiser_states);

@@ -16,6 +16,9 @@ constexpr std::array<const char*, kOperationKinds> kKindNames{
     "softmax",   "pooling",     "elementwise", "concatenation",  "dropout",       "embedding",
     "recurrent", "reduction",   "copy",        "view",           "loss",          "unknown"};
 
+constexpr std::array<const char*, kPrecisions> kPrecisionNames{"float32", "float16", "bfloat16",
+                                                               "float64"};
+
 }  // namespace
 
 std::int64_t elements_of(const Shape& shape) {
@@ -36,5 +39,17 @@ std::string text_of(const Shape& shape) {
 }
 
 const char* name_of(OperationKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
+
+const char* name_of(Precision precision) {
+  return kPrecisionNames.at(static_cast<std::size_t>(precision));
+}
+
+double learnt_bytes(const Operation& operation) {
+  return operation.bytes_per_parameter * static_cast<double>(operation.parameters);
+}
+
+double weight_bytes(const Operation& operation) {
+  return learnt_bytes(operation) + operation.frozen_bytes;
+}
 
 }  // namespace corun::inline predictors

@@ -51,13 +51,26 @@ struct Kept {
       0;  ///< a mask (1) or indices (8) of its own, for each element of the output
 };
 
+/// Of the numbers that an operation multiplies: which of a GPU's peaks bounds it.
+enum class Precision : std::uint8_t { kSingle, kHalf, kBfloat16, kDouble };
+inline constexpr int kPrecisions = 4;
+
+/// "float32", "float16", ...
+const char* name_of(Precision precision);
+
 struct Operation {
   std::string name;  ///< of the layer, as in the model's source
   OperationKind kind = OperationKind::kUnknown;
   Shape output;
-  std::int64_t parameters = 0;  ///< learnt numbers
-  int parameter_tensors = 0;    ///< lists in which they lie; an optimiser launches kernels for each
-  double multiply_adds = 0;     ///< forward, for all samples of the graph
+  double bytes_per_element = 4;  ///< of the output; packed numbers take less than one
+  std::int64_t parameters = 0;   ///< learnt numbers
+  int parameter_tensors = 0;  ///< lists in which they lie; an optimiser launches kernels for each
+  double bytes_per_parameter = 4;      ///< mean over these lists
+  std::int64_t frozen_parameters = 0;  ///< weights that training leaves as they are: quantised ones
+  double frozen_bytes = 0;   ///< of these, and of other tensors that lie in memory with the weights
+  double multiply_adds = 0;  ///< forward, for all samples of the graph
+  Precision precision = Precision::kSingle;
+  double repeats = 1;  ///< how often a step runs it: trips of a loop; all other counts are for one
   /// Multiply-adds per element of the output: the length of the inner product; 0 without.
   double inner_length = 0;
   std::int64_t groups = 1;  ///< of channels, of a convolution
@@ -69,5 +82,10 @@ struct Operation {
   int backward_kernels = 1;
   std::string type;  ///< of an unknown operation: its name in the file
 };
+
+/// Bytes of the numbers that training learns.
+double learnt_bytes(const Operation& operation);
+/// Bytes of all weights.
+double weight_bytes(const Operation& operation);
 
 }  // namespace corun::inline predictors

@@ -57,6 +57,13 @@ std::optional<Layer> infer_conversion(const Call& call) {
   return layer_of(OperationKind::kCopy, call.shape(0));
 }
 
+/// Bytes, a scale and a zero point.
+std::optional<Layer> infer_dynamic_quantisation(const Call& call) {
+  Layer layer = layer_of(OperationKind::kElementwise, call.shape(0));
+  layer.outputs.insert(layer.outputs.end(), 2, Shape{});
+  return layer;
+}
+
 std::optional<Layer> infer_softmax(const Call& call) {
   const Shape& from = call.shape(0);
   if (!from.empty()) call.axis(-1, from.size());
@@ -125,7 +132,8 @@ std::optional<Layer> infer_batch_norm(const Call& call) {
     }
   }
   Layer layer = normalisation_layer(call);
-  layer.weights = {1, 2};  // 3 and 4, running mean and variance, are not learnt
+  layer.weights = {1, 2};
+  layer.uncounted = {3, 4};  // running mean and variance
   for (int i = 0; i < 4; ++i) layer.outputs.push_back({channels});
   return layer;
 }
@@ -170,7 +178,7 @@ std::vector<Operator> element_operators() {
       {"Softmax", kSoftmax, kFirst, infer_softmax},
       {"LogSoftmax", kSoftmax, kFirst, infer_softmax},
       {"Hardmax", kSoftmax, kFirst, infer_softmax},
-      {"Dropout", kDropout, kFirst, infer_dropout},
+      {"Dropout", kDropout, kFirst, infer_dropout, false, kTruth},
       {"BatchNormalization", kNormalisation, kFirst, infer_batch_norm},
       {"InstanceNormalization", kNormalisation, kFirst, infer_channel_norm},
       {"GroupNormalization", kNormalisation, kFirst, infer_channel_norm},
@@ -183,6 +191,11 @@ std::vector<Operator> element_operators() {
       {"SoftmaxCrossEntropyLoss", kLoss, kFirst, infer_loss},
       {"Cast", kCopy, kStated, infer_conversion},
       {"CastLike", kCopy, kSecond, infer_conversion},
+      {"QuantizeLinear", kElementwise, kQuantised, infer_plain},
+      {"DequantizeLinear", kElementwise, kSecond, infer_plain},
+      {"com.microsoft.QuantizeLinear", kElementwise, kQuantised, infer_plain},
+      {"com.microsoft.DequantizeLinear", kElementwise, kSecond, infer_plain},
+      {"DynamicQuantizeLinear", kElementwise, kQuantised, infer_dynamic_quantisation},
       {"Where", kElementwise, kSecond, infer_sum},
       {"Bernoulli", kElementwise, kStated, infer_plain, true},
       {"RandomNormalLike", kElementwise, kStated, infer_plain, true},

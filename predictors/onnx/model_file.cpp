@@ -26,28 +26,41 @@ struct LeftOut {
   std::size_t raw_bytes = 0, floats = 0, doubles = 0;
 };
 
-std::size_t bytes_of(int type) {
+/// Bits of an element; 0 for texts and types newer than ours.
+std::size_t bits_of(int type) {
   switch (type) {
+    case kUint2:
+    case kInt2:
+      return 2;
+    case kUint4:
+    case kInt4:
+    case kFloat4E2m1:
+      return 4;
     case kUint8:
     case kInt8:
     case kBool:
-      return 1;
+    case kFloat8E4m3fn:
+    case kFloat8E4m3fnuz:
+    case kFloat8E5m2:
+    case kFloat8E5m2fnuz:
+    case kFloat8E8m0:
+      return 8;
     case kUint16:
     case kInt16:
     case kHalf:
     case kBfloat16:
-      return 2;
+      return 16;
     case kFloat:
     case kInt32:
     case kUint32:
-      return 4;
+      return 32;
     case kInt64:
     case kUint64:
     case kDouble:
     case kComplex64:
-      return 8;
+      return 64;
     case kComplex128:
-      return 16;
+      return 128;
     default:
       return 0;
   }
@@ -56,8 +69,6 @@ std::size_t bytes_of(int type) {
 [[noreturn]] void refuse(const std::string& what, const std::string& problem) {
   throw std::invalid_argument(what + " " + problem);
 }
-
-std::string in_quotes(const std::string& name) { return "'" + printable(name) + "'"; }
 
 Shape dims_of(const onnx::TensorProto& from, const std::string& what) {
   if (static_cast<std::size_t>(from.dims_size()) > kMostDimensions) {
@@ -132,18 +143,21 @@ void check_data(const onnx::TensorProto& from, const LeftOut& left_out, const st
   const std::size_t elements = elements_in(tensor.dims);
   const std::size_t raw = from.raw_data().size() + left_out.raw_bytes;
   const auto size = [](const auto& list) { return static_cast<std::size_t>(list.size()); };
+  const std::size_t bits = bits_of(tensor.type);
   std::size_t found = 0;
   if (raw > 0) {
-    const std::size_t width = bytes_of(tensor.type);
-    if (width == 0) return;  // text, or a type newer than ours
-    found = raw / width + (raw % width == 0 ? 0 : 1);
+    if (bits == 0) return;  // text, or a type newer than ours
+    found = 8 * raw / bits + (8 * raw % bits == 0 ? 0 : 1);
   } else {
     found = size(from.float_data()) + left_out.floats + size(from.double_data()) + left_out.doubles;
     if (tensor.type == kComplex64 || tensor.type == kComplex128) found /= 2;
     found += size(from.int32_data()) + size(from.int64_data()) + size(from.uint64_data()) +
              size(from.string_data());
+    if (bits > 0 && bits < 8) found *= 8 / bits;  // each number of the list is a byte
   }
   tensor.left_out = found == 0 && elements > 0;
+  // Packed numbers fill their last byte.
+  if (bits > 0 && bits < 8 && found > elements && found - elements < 8 / bits) found = elements;
   if (found != elements && !tensor.left_out) {
     refuse(what, fmt::format("has {} numbers; its sizes, {}, ask for {}", found,
                              text_of(tensor.dims), elements));
@@ -200,38 +214,8 @@ Tensor initialiser_of(std::string_view bytes) {
   return tensor_of(parsed<onnx::TensorProto>(kept, "list of weights"), left_out);
 }
 
-Subgraph subgraph_of(const onnx::GraphProto& body);
-
-void add_subgraph(Subgraph& all, const onnx::GraphProto& body) {
-  Subgraph inner = subgraph_of(body);
-  all.operators += inner.operators;
-  all.captured.insert(all.captured.end(), inner.captured.begin(), inner.captured.end());
-}
-
-Subgraph subgraph_of(const onnx::GraphProto& body) {
-  Subgraph result;
-  std::unordered_set<std::string> own;
-  for (const auto& input : body.input()) own.insert(input.name());
-  for (const auto& tensor : body.initializer()) own.insert(tensor.name());
-  for (const auto& node : body.node()) own.insert(node.output().begin(), node.output().end());
-  std::vector<std::string> read;
-  for (const auto& node : body.node()) {
-    ++result.operators;
-    read.insert(read.end(), node.input().begin(), node.input().end());
-    for (const auto& attribute : node.attribute()) {
-      Subgraph inner;
-      if (attribute.has_g()) add_subgraph(inner, attribute.g());
-      for (const auto& graph : attribute.graphs()) add_subgraph(inner, graph);
-      result.operators += inner.operators;
-      read.insert(read.end(), inner.captured.begin(), inner.captured.end());
-    }
-  }
-  for (const auto& output : body.output()) read.push_back(output.name());
-  for (const std::string& name : read) {
-    if (!name.empty() && own.insert(name).second) result.captured.push_back(name);
-  }
-  return result;
-}
+/// What messages mean depends on the operator set that they are read for.
+Graph graph_of(const onnx::GraphProto& from, std::int64_t operator_set);
 
 /// The type that an attribute says it has, or, in files older than that field, that of its content.
 int type_of(const onnx::AttributeProto& from) {
@@ -249,10 +233,11 @@ int type_of(const onnx::AttributeProto& from) {
   return Proto::UNDEFINED;
 }
 
-Attribute attribute_of(const onnx::AttributeProto& from) {
+Attribute attribute_of(const onnx::AttributeProto& from, std::int64_t operator_set) {
   using Proto = onnx::AttributeProto;
   Attribute result;
   result.name = from.name();
+  result.refers_to = from.ref_attr_name();
   switch (type_of(from)) {
     case Proto::INT:
       result.value = std::int64_t{from.i()};
@@ -276,12 +261,12 @@ Attribute attribute_of(const onnx::AttributeProto& from) {
       result.value = tensor_of(from.t(), {});
       break;
     case Proto::GRAPH:
-      result.value = subgraph_of(from.g());
+      result.value = Attribute::Bodies{graph_of(from.g(), operator_set)};
       break;
     case Proto::GRAPHS: {
-      Subgraph all;
-      for (const auto& graph : from.graphs()) add_subgraph(all, graph);
-      result.value = std::move(all);
+      Attribute::Bodies bodies;
+      for (const auto& graph : from.graphs()) bodies.push_back(graph_of(graph, operator_set));
+      result.value = std::move(bodies);
       break;
     }
     default:
@@ -290,22 +275,25 @@ Attribute attribute_of(const onnx::AttributeProto& from) {
   return result;
 }
 
-Node node_of(const onnx::NodeProto& from) {
+/// The domain before the name unless it is the standard one.
+std::string operation_of(const std::string& domain, const std::string& name) {
+  return printable(domain.empty() || domain == "ai.onnx" ? name : domain + "." + name);
+}
+
+Node node_of(const onnx::NodeProto& from, std::int64_t operator_set) {
   Node node;
   std::string name = from.name();
   for (const std::string& output : from.output()) {
     if (name.empty()) name = output;
   }
-  node.operation = from.domain().empty() || from.domain() == "ai.onnx"
-                       ? from.op_type()
-                       : from.domain() + "." + from.op_type();
-  node.operation = printable(node.operation);
+  node.operation = operation_of(from.domain(), from.op_type());
   node.name = name.empty() ? node.operation : printable(name);
   node.inputs.assign(from.input().begin(), from.input().end());
   node.outputs.assign(from.output().begin(), from.output().end());
   for (const auto& attribute : from.attribute()) {
-    node.attributes.push_back(attribute_of(attribute));
+    node.attributes.push_back(attribute_of(attribute, operator_set));
   }
+  node.operator_set = operator_set;
   return node;
 }
 
@@ -332,6 +320,83 @@ Statement statement_of(const onnx::ValueInfoProto& from) {
   return result;
 }
 
+/// All but initialisers with numbers.
+void add_rest(const onnx::GraphProto& from, std::int64_t operator_set, Graph& graph) {
+  for (const auto& node : from.node()) graph.nodes.push_back(node_of(node, operator_set));
+  for (const auto& tensor : from.sparse_initializer()) {
+    Tensor dense = tensor_of(tensor.values(), {});
+    onnx::TensorProto shape;
+    *shape.mutable_dims() = tensor.dims();
+    dense.dims = dims_of(shape, "sparse tensor " + in_quotes(dense.name));
+    dense.values.reset();
+    graph.initialisers.push_back(std::move(dense));
+  }
+  for (const auto& input : from.input()) graph.inputs.push_back(statement_of(input));
+  for (const auto& output : from.output()) graph.outputs.push_back(statement_of(output));
+  for (const auto& value : from.value_info()) graph.others.push_back(statement_of(value));
+}
+
+/// What a body reads and does not write itself.
+std::vector<std::string> captured_by(const Graph& body) {
+  std::unordered_set<std::string> seen{""};
+  for (const Statement& input : body.inputs) seen.insert(input.name);
+  for (const Tensor& tensor : body.initialisers) seen.insert(tensor.name);
+  for (const Node& node : body.nodes) seen.insert(node.outputs.begin(), node.outputs.end());
+  std::vector<std::string> captured;
+  const auto read = [&](const std::string& name) {
+    if (seen.insert(name).second) captured.push_back(name);
+  };
+  for (const Node& node : body.nodes) {
+    for (const std::string& name : node.inputs) read(name);
+    for (const Graph* inner : bodies_of(node)) {
+      for (const std::string& name : inner->captured) read(name);
+    }
+  }
+  for (const Statement& output : body.outputs) read(output.name);
+  return captured;
+}
+
+Graph graph_of(const onnx::GraphProto& from, std::int64_t operator_set) {
+  Graph graph;
+  for (const auto& tensor : from.initializer()) {
+    graph.initialisers.push_back(tensor_of(tensor, {}));
+  }
+  add_rest(from, operator_set, graph);
+  graph.captured = captured_by(graph);
+  return graph;
+}
+
+template <typename Proto>
+std::int64_t operator_set_of(const Proto& from, std::int64_t otherwise) {
+  for (const auto& set : from.opset_import()) {
+    if (set.domain().empty() || set.domain() == "ai.onnx") otherwise = set.version();
+  }
+  return otherwise;
+}
+
+/// Attributes of a function that have a default, in versions after 1.12.
+constexpr std::uint32_t kDefaultFieldNumber = 11;
+
+Function function_of(std::string_view bytes, const onnx::FunctionProto& from,
+                     std::int64_t operator_set) {
+  Function function;
+  operator_set = operator_set_of(from, operator_set);
+  while (const std::optional<Field> field = take_field(bytes)) {
+    if (!field->has_bytes || field->number != kDefaultFieldNumber) continue;
+    function.defaults.push_back(attribute_of(
+        parsed<onnx::AttributeProto>(field->bytes, "default of a function"), operator_set));
+  }
+  for (const auto& node : from.node()) {
+    function.body.nodes.push_back(node_of(node, operator_set));
+  }
+  const auto add = [](std::vector<Statement>& list, const std::string& name) {
+    list.emplace_back().name = name;
+  };
+  for (const std::string& name : from.input()) add(function.body.inputs, name);
+  for (const std::string& name : from.output()) add(function.body.outputs, name);
+  return function;
+}
+
 /// The main graph without its initialisers, and those.
 struct GraphParts {
   std::string graph;
@@ -355,9 +420,43 @@ void split_graph(std::string_view bytes, GraphParts& parts) {
 
 }  // namespace
 
+std::string in_quotes(const std::string& name) { return "'" + printable(name) + "'"; }
+
 bool is_floating(int type) {
-  return type == kFloat || type == kHalf || type == kDouble || type == kBfloat16 ||
-         type == kComplex64 || type == kComplex128;
+  switch (type) {
+    case kFloat:
+    case kHalf:
+    case kDouble:
+    case kBfloat16:
+    case kComplex64:
+    case kComplex128:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double bytes_of_element(int type) {
+  const std::size_t bits = bits_of(type);
+  return bits == 0 ? 4 : static_cast<double>(bits) / 8;
+}
+
+std::vector<const Graph*> bodies_of(const Node& node) {
+  std::vector<const Graph*> bodies;
+  for (const Attribute& attribute : node.attributes) {
+    const auto* list = std::get_if<Attribute::Bodies>(&attribute.value);
+    if (list == nullptr) continue;
+    for (const Graph& body : *list) bodies.push_back(&body);
+  }
+  return bodies;
+}
+
+std::int64_t operators_in(const Graph& graph) {
+  auto count = static_cast<std::int64_t>(graph.nodes.size());
+  for (const Node& node : graph.nodes) {
+    for (const Graph* body : bodies_of(node)) count += operators_in(*body);
+  }
+  return count;
 }
 
 Model read_model(std::string_view bytes, std::size_t most_nodes, std::size_t most_memory) {
@@ -366,12 +465,14 @@ Model read_model(std::string_view bytes, std::size_t most_nodes, std::size_t mos
 
   GraphParts parts;
   std::string header;
+  std::vector<std::string_view> functions;
   std::string_view rest = bytes;
   while (const std::optional<Field> field = take_field(rest)) {
     if (field->has_bytes && field->number == onnx::ModelProto::kGraphFieldNumber) {
       split_graph(field->bytes, parts);
-    } else if (field->number != onnx::ModelProto::kTrainingInfoFieldNumber &&
-               field->number != onnx::ModelProto::kFunctionsFieldNumber) {
+    } else if (field->has_bytes && field->number == onnx::ModelProto::kFunctionsFieldNumber) {
+      functions.push_back(field->bytes);
+    } else if (field->number != onnx::ModelProto::kTrainingInfoFieldNumber) {
       header += field->whole;
     }
   }
@@ -383,25 +484,21 @@ Model read_model(std::string_view bytes, std::size_t most_nodes, std::size_t mos
 
   Model model;
   const auto proto = parsed<onnx::ModelProto>(header, "header");
-  for (const auto& set : proto.opset_import()) {
-    if (set.domain().empty() || set.domain() == "ai.onnx") model.operator_set = set.version();
-  }
+  const std::int64_t operator_set = operator_set_of(proto, 1);
   const auto graph = parsed<onnx::GraphProto>(parts.graph, "graph");
-  for (const auto& node : graph.node()) model.nodes.push_back(node_of(node));
   for (const std::string_view tensor : parts.initialisers) {
-    model.initialisers.push_back(initialiser_of(tensor));
+    model.graph.initialisers.push_back(initialiser_of(tensor));
   }
-  for (const auto& tensor : graph.sparse_initializer()) {
-    Tensor dense = tensor_of(tensor.values(), {});
-    onnx::TensorProto shape;
-    *shape.mutable_dims() = tensor.dims();
-    dense.dims = dims_of(shape, "sparse tensor " + in_quotes(dense.name));
-    dense.values.reset();
-    model.initialisers.push_back(std::move(dense));
+  add_rest(graph, operator_set, model.graph);
+  std::unordered_set<std::string> twice;
+  for (const std::string_view function : functions) {
+    const auto from = parsed<onnx::FunctionProto>(function, "function");
+    const std::string name = operation_of(from.domain(), from.name());
+    if (!model.functions.try_emplace(name, function_of(function, from, operator_set)).second) {
+      twice.insert(name);
+    }
   }
-  for (const auto& input : graph.input()) model.inputs.push_back(statement_of(input));
-  for (const auto& output : graph.output()) model.outputs.push_back(statement_of(output));
-  for (const auto& value : graph.value_info()) model.others.push_back(statement_of(value));
+  for (const std::string& name : twice) model.functions.erase(name);
   return model;
 }
 

@@ -175,7 +175,7 @@ std::optional<Layer> infer_gather(const Call& call) {
   to.insert(to.end(), indices.begin(), indices.end());
   to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
   Layer layer = copy_layer(checked(to));
-  if (call.input(0).constant && is_floating(call.input(0).type)) {
+  if (call.input(0).constant) {
     layer.operation.kind = OperationKind::kEmbedding;
     layer.weights = {0};
   }
@@ -458,15 +458,15 @@ std::vector<Operator> movement_operators() {
       {"EyeLike", kCopy, kStated, infer_like_first},
       {"Compress", kCopy, kFirst, nullptr},
       {"NonZero", kCopy, kWhole, nullptr},
-      {"Unique", kCopy, kFirst, nullptr},
+      {"Unique", kCopy, kFirst, nullptr, false, kWhole},
       {"NonMaxSuppression", kCopy, kWhole, nullptr},
       {"Constant", kCopy, kFilling, infer_constant},
       {"ConstantOfShape", kCopy, kFilling, infer_filling},
       {"Shape", kCopy, kWhole, infer_shape},
       {"Size", kCopy, kWhole, infer_size},
       {"Range", kCopy, kFirst, infer_range},
-      {"RandomNormal", kCopy, kStated, infer_random, true},
-      {"RandomUniform", kCopy, kStated, infer_random, true},
+      {"RandomNormal", kCopy, kStated, infer_random},
+      {"RandomUniform", kCopy, kStated, infer_random},
   };
 }
 

@@ -17,9 +17,13 @@ struct Layer {
   std::vector<Shape> outputs;  ///< of all outputs that the operator can have; sizes from 0
   /// Inputs that are learnt if they are constant: weights.
   std::vector<std::size_t> weights;
-  /// Inputs that are learnt if they are constant, come from the list of initialisers, and have more than one
+  /// Inputs that are learnt if they are constant and large or come from the list of initialisers with more than one
   /// element: biases that are added, positions, scales of a layer.
   std::vector<std::size_t> additions;
+  /// Inputs that do not count though they are constant.
+  std::vector<std::size_t> uncounted;
+  std::int64_t numbers_per_element =
+      1;  ///< of weights that are not floating point: of bytes with two of four bits
   bool each_output = false;  ///< one operation for each output: a split
 };
 
@@ -28,10 +32,12 @@ enum class OutputType {
   kFirst,   ///< of the first input
   kSecond,  ///< of the second input
   kThird,
-  kWhole,    ///< 64-bit integers
-  kTruth,    ///< booleans
-  kStated,   ///< attribute `to` or `dtype`, else single precision
-  kFilling,  ///< of the tensor that is attribute `value`, else single precision
+  kWhole,      ///< 64-bit integers
+  kInteger,    ///< 32-bit integers
+  kQuantised,  ///< of the zero point, input 7 of an operator that has so many, else 2; else bytes
+  kTruth,      ///< booleans
+  kStated,     ///< attribute `to` or `dtype`, else single precision
+  kFilling,    ///< of the tensor that is attribute `value`, else single precision
 };
 
 struct Operator {
@@ -41,6 +47,7 @@ struct Operator {
   /// None if the shape depends on numbers that are not known.
   std::optional<Layer> (*infer)(const Call&);
   bool random = false;  ///< has another output at each step, though its inputs are constant
+  OutputType others = OutputType::kFirst;  ///< of outputs behind the first
 };
 
 /// nullptr for an unknown operator.

@@ -13,23 +13,21 @@ namespace {
 
 class Patterns {
  public:
-  explicit Patterns(Model& model) : model_(model), removed_(model.nodes.size(), false) {
-    for (std::size_t i = 0; i < model.nodes.size(); ++i) {
-      const Node& node = model.nodes[i];
+  explicit Patterns(Graph& graph) : graph_(graph), removed_(graph.nodes.size(), false) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
       for (const std::string& name : node.inputs) read(name, i);
       for (const std::string& name : node.outputs) writers_.emplace(name, i);
-      for (const Attribute& attribute : node.attributes) {
-        const auto* body = std::get_if<Subgraph>(&attribute.value);
-        if (body == nullptr) continue;
+      for (const Graph* body : bodies_of(node)) {
         for (const std::string& name : body->captured) read(name, i);
       }
     }
-    for (const Statement& output : model.outputs) read(output.name, model.nodes.size());
+    for (const Statement& output : graph.outputs) read(output.name, graph.nodes.size());
   }
 
   void join() {
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
-      const Node& node = model_.nodes[i];
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
       if (removed_[i] || node.inputs.empty() || node.outputs.empty()) continue;
       if (node.operation == "Sigmoid") join_gate(i, "Swish");
       if (node.operation == "HardSigmoid") join_gate(i, "HardSwish");
@@ -37,10 +35,10 @@ class Patterns {
       if (node.operation == "ReduceMean") join_layer_norm(i);
     }
     std::vector<Node> left;
-    for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
-      if (!removed_[i]) left.push_back(std::move(model_.nodes[i]));
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!removed_[i]) left.push_back(std::move(graph_.nodes[i]));
     }
-    model_.nodes = std::move(left);
+    graph_.nodes = std::move(left);
   }
 
  private:
@@ -56,7 +54,7 @@ class Patterns {
     readers.last = place;
   }
 
-  const Node& at(std::size_t place) const { return model_.nodes[place]; }
+  const Node& at(std::size_t place) const { return graph_.nodes[place]; }
 
   /// An operation of two inputs and one output.
   bool is(std::size_t place, std::initializer_list<std::string_view> operations) const {
@@ -76,7 +74,7 @@ class Patterns {
     const auto found = readers_.find(at(*place).outputs[0]);
     if (found == readers_.end() || found->second.count != 1) return std::nullopt;
     const std::size_t next = found->second.last;
-    if (next >= model_.nodes.size() || at(next).operation != operation) return std::nullopt;
+    if (next >= graph_.nodes.size() || at(next).operation != operation) return std::nullopt;
     return next;
   }
 
@@ -103,7 +101,7 @@ class Patterns {
     const std::size_t last = places.back();
     if (sorted.back() != last) return;  // out of order: the import refuses it
     for (const std::size_t place : sorted) removed_[place] = place != last;
-    Node& node = model_.nodes[last];
+    Node& node = graph_.nodes[last];
     node.operation = std::move(operation);
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
@@ -144,7 +142,7 @@ class Patterns {
     const std::string& centred = at(*difference).outputs[0];
     // The centred numbers are read by the square and by the quotient.
     const auto found = readers_.find(centred);
-    if (found == readers_.end() || found->second.last >= model_.nodes.size()) return;
+    if (found == readers_.end() || found->second.last >= graph_.nodes.size()) return;
     const std::size_t quotient = found->second.last;
     if (!is(quotient, {"Div"}) || at(quotient).inputs[0] != centred) return;
     const Place root = writer(at(quotient).inputs[1]);
@@ -172,7 +170,7 @@ class Patterns {
             "LayerNormalization", {x, weights, bias});
   }
 
-  Model& model_;
+  Graph& graph_;
   std::vector<bool> removed_;
   std::unordered_map<std::string, Readers> readers_;
   std::unordered_map<std::string, std::size_t> writers_;
@@ -180,6 +178,15 @@ class Patterns {
 
 }  // namespace
 
-void join_patterns(Model& model) { Patterns(model).join(); }
+void join_patterns(Graph& graph) {
+  Patterns(graph).join();
+  for (Node& node : graph.nodes) {
+    for (Attribute& attribute : node.attributes) {
+      auto* bodies = std::get_if<Attribute::Bodies>(&attribute.value);
+      if (bodies == nullptr) continue;
+      for (Graph& body : *bodies) join_patterns(body);
+    }
+  }
+}
 
 }  // namespace corun::inline predictors::onnx_file

@@ -5,10 +5,10 @@
 namespace corun::inline predictors::onnx_file {
 
 /// Exporters write some layers as several operators. Where no other operator reads what lies between them,
-/// they become one again, as the layer is computed in training:
+/// they become one again, as the layer is computed in training, in the bodies of control flow too:
 /// - x * sigmoid(x): Swish; x * hard sigmoid(x): HardSwish
 /// - x * (1 + erf(x / c)) * 1/2 in any order: Gelu
 /// - (x - mean) / sqrt(mean of squares + c), with weights and bias: LayerNormalization
-void join_patterns(Model& model);
+void join_patterns(Graph& graph);
 
 }  // namespace corun::inline predictors::onnx_file

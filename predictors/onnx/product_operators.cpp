@@ -12,9 +12,11 @@ namespace corun::inline predictors::onnx_file {
 
 namespace {
 
-/// `inner_length` multiply-adds for each element of `output`. With constant weights it is a linear layer.
-Layer product_layer(const Call& call, Shape output, std::int64_t inner_length) {
-  const bool linear = call.input(0).constant || call.input(1).constant;
+/// `inner_length` multiply-adds for each element of `output`. With constant weights it is a linear layer. `second`: the
+/// index of the second factor.
+Layer product_layer(const Call& call, Shape output, std::int64_t inner_length,
+                    std::size_t second = 1) {
+  const bool linear = call.input(0).constant || call.input(second).constant;
   Operation operation;
   operation.kind = linear ? OperationKind::kLinear : OperationKind::kMatrixProduct;
   operation.inner_length = static_cast<double>(inner_length);
@@ -23,7 +25,7 @@ Layer product_layer(const Call& call, Shape output, std::int64_t inner_length) {
   operation.backward_kernels = 2;
   Layer layer = layer_of(operation.kind, std::move(output));
   layer.operation = std::move(operation);
-  layer.weights = {0, 1};
+  layer.weights = {0, second};
   return layer;
 }
 
@@ -31,19 +33,41 @@ Layer product_layer(const Call& call, Shape output, std::int64_t inner_length) {
   throw std::invalid_argument("a matrix product of " + text_of(a) + " and " + text_of(b));
 }
 
-std::optional<Layer> infer_matrix_product(const Call& call) {
+std::optional<Layer> product_with(const Call& call, std::size_t second) {
   Shape a = call.shape(0);
-  Shape b = call.shape(1);
+  Shape b = call.shape(second);
   if (a.empty() || b.empty()) refuse_product(a, b);
   const bool row = a.size() == 1;
   const bool column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
   if (column) b.push_back(1);
-  if (a.back() != b[b.size() - 2]) refuse_product(call.shape(0), call.shape(1));
+  if (a.back() != b[b.size() - 2]) refuse_product(call.shape(0), call.shape(second));
   Shape to = stretched(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
   if (!row) to.push_back(a[a.size() - 2]);
   if (!column) to.push_back(b.back());
-  return product_layer(call, std::move(to), a.back());
+  return product_layer(call, std::move(to), a.back(), second);
+}
+
+std::optional<Layer> infer_matrix_product(const Call& call) { return product_with(call, 1); }
+
+/// a, its scale and zero point, b, its scale and zero point, those of the product.
+std::optional<Layer> infer_quantised_product(const Call& call) { return product_with(call, 3); }
+
+/// ONNX Runtime's: weights of N rows of K numbers, packed in blocks that have a scale each.
+std::optional<Layer> infer_packed_product(const Call& call) {
+  Shape to = call.shape(0);
+  const std::int64_t inner = call.number("K", 0);
+  const std::int64_t bits = call.number("bits", 4);
+  if (to.empty() || to.back() != inner || bits < 1 || bits > 8) {
+    throw std::invalid_argument(fmt::format("a product of {} with rows of {} numbers of {} bits",
+                                            text_of(to), inner, bits));
+  }
+  to.back() = call.number("N", 0);
+  if (to.back() < 1) throw std::invalid_argument(fmt::format("weights of {} rows", to.back()));
+  Layer layer = product_layer(call, std::move(to), inner);
+  layer.weights = {1};
+  if (call.input(1).type == kUint8) layer.numbers_per_element = 8 / bits;
+  return layer;
 }
 
 std::optional<Layer> infer_gemm(const Call& call) {
@@ -184,6 +208,9 @@ std::vector<Operator> product_operators() {
   using enum OperationKind;
   return {
       {"MatMul", kMatrixProduct, OutputType::kFirst, infer_matrix_product},
+      {"MatMulInteger", kMatrixProduct, OutputType::kInteger, infer_matrix_product},
+      {"QLinearMatMul", kMatrixProduct, OutputType::kQuantised, infer_quantised_product},
+      {"com.microsoft.MatMulNBits", kMatrixProduct, OutputType::kFirst, infer_packed_product},
       {"Gemm", kLinear, OutputType::kFirst, infer_gemm},
       {"Einsum", kMatrixProduct, OutputType::kFirst, infer_einsum},
       {"LSTM", kRecurrent, OutputType::kFirst, infer_lstm},

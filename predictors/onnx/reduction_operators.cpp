@@ -74,7 +74,7 @@ std::vector<Operator> reduction_operators() {
   std::vector<Operator> result{
       {"ArgMax", kReduction, kWhole, infer_position},
       {"ArgMin", kReduction, kWhole, infer_position},
-      {"TopK", kReduction, kFirst, infer_largest},
+      {"TopK", kReduction, kFirst, infer_largest, false, kWhole},
       {"Det", kReduction, kFirst, infer_determinant},
   };
   for (const char* name :

@@ -95,21 +95,34 @@ std::int64_t groups_of(const Call& call) {
   return groups;
 }
 
-std::optional<Layer> infer_convolution(const Call& call) {
+/// `kernel`, `bias`: indices of inputs.
+Layer convolution_with(const Call& call, std::size_t kernel, std::size_t bias) {
   const Shape& from = call.shape(0);
   lengths_in(from);
-  const Shape& weights = kernel_shape_of(call, 1);
+  const Shape& weights = kernel_shape_of(call, kernel);
   ConvolutionLayer layer =
       convolution_layer(window_of(call, from, Lengths(weights.begin() + 2, weights.end())));
   layer.groups = groups_of(call);
   layer.channels = weights[0];
-  layer.bias = call.has(2);
+  layer.bias = call.has(bias);
   check_channels(call, weights[1] * layer.groups);
   Layer result = layer_of(drafted({from}, [&](GraphBuilder& builder, const auto& in) {
     return builder.convolution("", in[0], layer);
   }));
-  result.weights = {1, 2};
+  result.weights = {kernel, bias};
   return result;
+}
+
+constexpr std::size_t kNoInput = 1000;
+
+std::optional<Layer> infer_convolution(const Call& call) { return convolution_with(call, 1, 2); }
+/// The image, the kernel, and their zero points.
+std::optional<Layer> infer_integer_convolution(const Call& call) {
+  return convolution_with(call, 1, kNoInput);
+}
+/// The image, its scale and zero point, the same of the kernel, those of the output, the bias.
+std::optional<Layer> infer_quantised_convolution(const Call& call) {
+  return convolution_with(call, 3, 8);
 }
 
 std::optional<Layer> infer_transposed_convolution(const Call& call) {
@@ -217,8 +230,10 @@ std::vector<Operator> window_operators() {
   using enum OperationKind;
   return {
       {"Conv", kConvolution, OutputType::kFirst, infer_convolution},
+      {"ConvInteger", kConvolution, OutputType::kInteger, infer_integer_convolution},
+      {"QLinearConv", kConvolution, OutputType::kQuantised, infer_quantised_convolution},
       {"ConvTranspose", kConvolution, OutputType::kFirst, infer_transposed_convolution},
-      {"MaxPool", kPooling, OutputType::kFirst, infer_max_pooling},
+      {"MaxPool", kPooling, OutputType::kFirst, infer_max_pooling, false, OutputType::kWhole},
       {"AveragePool", kPooling, OutputType::kFirst, infer_average_pooling},
       {"LpPool", kPooling, OutputType::kFirst, infer_average_pooling},
       {"GlobalAveragePool", kPooling, OutputType::kFirst, infer_global_pooling},

@@ -31,8 +31,8 @@ constexpr std::array<MemoryFigure, 11> kTerms{
     [](const JobFigures&) { return 1.0; },
     [](const JobFigures& f) { return f.peak_bytes / kMib; },
     [](const JobFigures& f) { return f.kept_bytes / kMib; },
-    [](const JobFigures& f) { return f.parameters * kSingle / kMib; },
-    [](const JobFigures& f) { return mib_of_batch(f.input_elements, f); },
+    [](const JobFigures& f) { return weight_bytes(f) / kMib; },
+    [](const JobFigures& f) { return input_bytes(f) * f.batch / kMib; },
     [](const JobFigures& f) { return mib_of_batch(f.weighted_outputs, f); },
     [](const JobFigures& f) { return f.batch; },
     [](const JobFigures& f) { return f.batch * f.multiply_adds / 1e9; },
@@ -65,7 +65,7 @@ constexpr std::array<MemoryFigure, 20> kFeatures{
     [](const JobFigures& f) { return ln(f.peak_bytes / f.batch); },
     [](const JobFigures& f) { return ln(f.kept_bytes / f.peak_bytes); },
     [](const JobFigures& f) { return ln(f.weighted_outputs * f.batch * kSingle / f.kept_bytes); },
-    [](const JobFigures& f) { return ln(f.parameters * kSingle / f.peak_bytes); },
+    [](const JobFigures& f) { return ln(weight_bytes(f) / f.peak_bytes); },
     [](const JobFigures& f) { return ln(f.multiply_adds / f.weighted_outputs); },
     [](const JobFigures& f) { return ln(f.multiply_adds / f.parameters); },
     [](const JobFigures& f) { return ln(f.parameters / f.weighted_outputs); },
@@ -117,8 +117,7 @@ MemoryPredictor::Parts MemoryPredictor::parts(const JobFigures& figures) const {
   }
   if (figures.training == 0) {
     parts.variable = kInferenceFactor *
-                     (figures.parameters * kSingle + figures.peak_bytes + figures.workspace_bytes) /
-                     kMib;
+                     (weight_bytes(figures) + figures.peak_bytes + figures.workspace_bytes) / kMib;
     return parts;
   }
   for (std::size_t t = 1; t < terms_.size(); ++t) {

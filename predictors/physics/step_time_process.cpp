@@ -79,28 +79,28 @@ std::optional<StepRow> StepRow::of(const PredictorJob& job) {
     row.terms[version < kFirstWinograd ? 0 : 1] = terms[winograd];
     row.terms[winograd + 2] = 0;
   }
-  double windows = 0, special = 0, bytes = 0;
+  double windows = 0, special = 0, elements = 0;
   const ComputationGraph& graph = *job.graph;
   const double samples = static_cast<double>(graph.samples());
   for (ComputationGraph::Node node = 0; node < graph.size(); ++node) {
     const Operation& op = graph[node];
     if (op.kind == OperationKind::kView || op.kind == OperationKind::kInput) continue;
-    bytes += static_cast<double>(graph.elements(node)) / samples;
+    elements += op.repeats * static_cast<double>(graph.elements(node)) / samples;
     for (const ComputationGraph::Node input : graph.inputs(node)) {
-      bytes += static_cast<double>(graph.elements(input)) / samples;
+      elements += op.repeats * static_cast<double>(graph.elements(input)) / samples;
     }
     if (op.kind != OperationKind::kConvolution) continue;
     const double in_channels =
         op.inner_length / static_cast<double>(op.window) * static_cast<double>(op.groups);
     const bool depthwise = op.groups > 1 && static_cast<double>(op.groups) == in_channels;
-    if (op.window > 1 && !depthwise) windows += op.multiply_adds / samples;
+    if (op.window > 1 && !depthwise) windows += op.repeats * op.multiply_adds / samples;
     if (op.groups > 1) special += 1;
   }
   const double convolutions = std::max(1.0, f.convolutions);
   const double multiply_adds = std::max(1.0, f.multiply_adds);
   const GraphTotals totals = totals_of(graph);
   row.model = {math::log(multiply_adds * f.batch / 1e9) / 2,
-               math::log(multiply_adds / std::max(bytes, 1.0)),
+               math::log(multiply_adds / std::max(elements, 1.0)),
                math::log(convolutions),
                math::log(std::max(f.parameters, 1.0) / 1e6) / 2,
                2 * windows / multiply_adds,

@@ -7,7 +7,6 @@ namespace corun::inline predictors {
 
 namespace {
 
-constexpr double kBytesOfNumber = 4;
 constexpr double kMs = 1e3;            // per second
 constexpr double kMicrosecond = 1e-3;  // in ms
 constexpr double kCachedShare = 0.25;  // of the time that bytes of the device memory take
@@ -38,13 +37,16 @@ bool is_light(OperationKind kind) {
 
 TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures) {
   TimeTerms terms{};
-  const double peak = figures.convolution_tflops * 1e12 / kMs;  // per ms
-  const double bandwidth = figures.bandwidth_gbs * 1e9 / kMs;   // bytes per ms
+  const double single_peak = figures.convolution_tflops * 1e12 / kMs;  // per ms
+  const double bandwidth = figures.bandwidth_gbs * 1e9 / kMs;          // bytes per ms
   const double cache = figures.l2_mib * 1048576;
   const double scale = figures.batch / static_cast<double>(graph.samples());
-  if (!(peak > 0 && bandwidth > 0 && cache > 0 && figures.sms > 0 && scale > 0)) {
+  const auto unknown = [&] {
     terms.fill(kNaN);
     return terms;
+  };
+  if (!(single_peak > 0 && bandwidth > 0 && cache > 0 && figures.sms > 0 && scale > 0)) {
+    return unknown();
   }
   const auto term = [&](TimeTerm which) -> double& {
     return terms[static_cast<std::size_t>(which)];
@@ -52,19 +54,21 @@ TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures) {
   for (ComputationGraph::Node node = 0; node < graph.size(); ++node) {
     const Operation& op = graph[node];
     const double outputs = static_cast<double>(graph.elements(node)) * scale;
-    double elements = outputs;
+    double bytes = graph.bytes(node) * scale;
     for (const ComputationGraph::Node input : graph.inputs(node)) {
-      elements += static_cast<double>(graph.elements(input)) * scale;
+      bytes += graph.bytes(input) * scale;
     }
-    const double bytes = kBytesOfNumber * elements;
+    const double peak =
+        op.multiply_adds > 0 ? peak_tflops(figures, op.precision) * 1e12 / kMs : single_peak;
+    if (!(peak > 0)) return unknown();
     const double cached = std::min(1.0, cache / std::max(bytes, 1.0));
-    const double moved = bytes * (1 - cached + kCachedShare * cached) / bandwidth;
-    const double arithmetic = 2 * op.multiply_adds * scale / peak;
-    term(TimeTerm::kWeightBytes) += kBytesOfNumber * static_cast<double>(op.parameters) / bandwidth;
+    const double moved = op.repeats * bytes * (1 - cached + kCachedShare * cached) / bandwidth;
+    const double arithmetic = op.repeats * 2 * op.multiply_adds * scale / peak;
+    term(TimeTerm::kWeightBytes) += op.repeats * weight_bytes(op) / bandwidth;
     term(TimeTerm::kWeightUpdates) += kMicrosecond * op.parameter_tensors;
     switch (op.kind) {
       case OperationKind::kInput:
-        term(TimeTerm::kCopiedInput) += kBytesOfNumber * outputs / kLinkBytesPerMs;
+        term(TimeTerm::kCopiedInput) += graph.bytes(node) * scale / kLinkBytesPerMs;
         break;
       case OperationKind::kConvolution: {
         const auto groups = static_cast<double>(op.groups);
@@ -84,11 +88,11 @@ TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures) {
           const double channels = op.output.size() > 1 ? static_cast<double>(op.output[1]) : 1;
           const double tiles =
               std::ceil(outputs / channels / kTileRows) * std::ceil(channels / kTileColumns);
-          term(TimeTerm::kWaves) += std::ceil(tiles / figures.sms) * 2 * kTileRows * kTileColumns *
-                                    op.inner_length / (peak / figures.sms);
+          term(TimeTerm::kWaves) += op.repeats * std::ceil(tiles / figures.sms) * 2 * kTileRows *
+                                    kTileColumns * op.inner_length / (peak / figures.sms);
         }
         term(depthwise ? TimeTerm::kDepthwiseBytes : TimeTerm::kConvolutionBytes) += moved;
-        term(TimeTerm::kConvolutionLaunches) += kMicrosecond;
+        term(TimeTerm::kConvolutionLaunches) += op.repeats * kMicrosecond;
         break;
       }
       case OperationKind::kLinear:
@@ -98,17 +102,17 @@ TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures) {
         // A linear layer of one row per sample is counted by its weights; texts have many rows.
         if (graph.elements(node) > 0 && op.output.size() > 2) {
           term(TimeTerm::kConvolutionBytes) += moved;
-          term(TimeTerm::kConvolutionLaunches) += kMicrosecond * op.forward_kernels;
+          term(TimeTerm::kConvolutionLaunches) += op.repeats * kMicrosecond * op.forward_kernels;
         }
         break;
       case OperationKind::kNormalisation:
         term(TimeTerm::kNormalisationBytes) += moved;
-        term(TimeTerm::kNormalisationLaunches) += kMicrosecond;
+        term(TimeTerm::kNormalisationLaunches) += op.repeats * kMicrosecond;
         break;
       default:
         if (!is_light(op.kind)) break;
         term(TimeTerm::kElementwiseBytes) += moved;
-        term(TimeTerm::kElementwiseLaunches) += kMicrosecond;
+        term(TimeTerm::kElementwiseLaunches) += op.repeats * kMicrosecond;
     }
   }
   return terms;

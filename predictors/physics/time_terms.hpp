@@ -11,7 +11,8 @@
 ///
 /// Kinds of convolution have terms of their own, because they reach different shares of the peak: windows of 3 x 3
 /// with stride 1, for which cuDNN has Winograd's algorithm; other windows; 1 x 1; grouped; depthwise. Bytes that
-/// fit into the L2 cache count a quarter.
+/// fit into the L2 cache count a quarter. Products of half-precision numbers go by the peak of the tensor cores; no
+/// predictor has learnt from such jobs. What a loop runs counts for each trip.
 namespace corun::inline predictors {
 
 enum class TimeTerm : std::uint8_t {
@@ -39,8 +40,8 @@ inline constexpr std::size_t kGpuTerms = 12;
 
 using TimeTerms = std::array<double, kTimeTerms>;  ///< [ms]
 
-/// The terms of a step; NaN in all of them if the batch, or the peak, bandwidth, SMs or L2 cache of the GPU type
-/// are not known.
+/// The terms of a step; NaN in all of them if the batch, or the bandwidth, SMs, L2 cache or a peak that the graph's
+/// precisions need (peak_tflops()) are not known.
 TimeTerms time_terms(const ComputationGraph& graph, const JobFigures& figures);
 
 }  // namespace corun::inline predictors

@@ -16,7 +16,6 @@ namespace corun::inline predictors {
 namespace {
 
 constexpr std::size_t kUtilisationTerms = 5;
-constexpr double kNumber = 4;  // bytes
 constexpr double kReachedBandwidth = 5.0 / 6;
 constexpr double kShortestKernel = 3e-3;  // ms
 constexpr double kSmallKernel = 8e-3;     // ms
@@ -46,9 +45,10 @@ struct UtilisationPredictor::Job {
 
 std::optional<UtilisationPredictor::Job> UtilisationPredictor::job_of(const PredictorJob& job) {
   const JobFigures& f = job.figures;
-  const double peak = f.convolution_tflops * 1e9;                      // per ms
+  constexpr double kTeraPerMs = 1e9;
+  const double single_peak = f.convolution_tflops * kTeraPerMs;
   const double bandwidth = kReachedBandwidth * f.bandwidth_gbs * 1e6;  // bytes per ms
-  if (!job.graph || !(peak > 0 && bandwidth > 0 && f.batch > 0) || f.training != 1) {
+  if (!job.graph || !(single_peak > 0 && bandwidth > 0 && f.batch > 0) || f.training != 1) {
     return std::nullopt;
   }
   const ComputationGraph& graph = *job.graph;
@@ -56,25 +56,30 @@ std::optional<UtilisationPredictor::Job> UtilisationPredictor::job_of(const Pred
   Job out;
   out.figures = f;
   out.batch = f.batch;
-  out.input_mib = kNumber * f.input_elements * f.batch / 1048576;
+  out.input_mib = input_bytes(f) * f.batch / 1048576;
   double small = 0, outputs = 0, pointwise = 0, tensors = 0;
-  const auto kernel = [&](double flops, double bytes) {
-    const double arithmetic = flops / peak, memory = bytes / bandwidth;
+  double repeats = 1;
+  const auto kernel = [&](double arithmetic, double bytes) {
+    const double memory = bytes / bandwidth;
     const double ms = std::max(arithmetic, memory);
-    out.kernel_ms += std::max(ms, kShortestKernel);
-    out.arithmetic_ms += arithmetic;
-    out.memory_ms += memory;
-    out.kernels += 1;
-    small += ms < kSmallKernel ? 1 : 0;
+    out.kernel_ms += repeats * std::max(ms, kShortestKernel);
+    out.arithmetic_ms += repeats * arithmetic;
+    out.memory_ms += repeats * memory;
+    out.kernels += repeats;
+    small += ms < kSmallKernel ? repeats : 0;
   };
   for (ComputationGraph::Node node = 0; node < graph.size(); ++node) {
     const Operation& op = graph[node];
     if (op.kind == OperationKind::kInput || op.kind == OperationKind::kView) continue;
-    const double moved = kNumber * static_cast<double>(graph.elements(node)) * scale;
+    const double moved = graph.bytes(node) * scale;
     double read = 0;
     for (const ComputationGraph::Node input : graph.inputs(node)) {
-      read += kNumber * static_cast<double>(graph.elements(input)) * scale;
+      read += graph.bytes(input) * scale;
     }
+    repeats = op.repeats;
+    const double peak =
+        op.multiply_adds > 0 ? peak_tflops(f, op.precision) * kTeraPerMs : single_peak;
+    if (!(peak > 0)) return std::nullopt;
     const auto parameters = static_cast<double>(op.parameters);
     out.largest_layer = std::max(out.largest_layer, parameters);
     tensors += op.parameter_tensors;
@@ -84,7 +89,7 @@ std::optional<UtilisationPredictor::Job> UtilisationPredictor::job_of(const Pred
       case OperationKind::kMatrixProduct:
       case OperationKind::kRecurrent:
         for (int pass = 0; pass < 3; ++pass) {
-          kernel(2 * op.multiply_adds * scale, moved + read + kNumber * parameters);
+          kernel(2 * op.multiply_adds * scale / peak, moved + read + weight_bytes(op));
           if (op.kind == OperationKind::kConvolution) kernel(0, 2 * (moved + read));
         }
         out.outputs = static_cast<double>(op.output.size() > 1 ? op.output[1] : 1);
@@ -112,7 +117,7 @@ std::optional<UtilisationPredictor::Job> UtilisationPredictor::job_of(const Pred
     }
   }
   out.small_share = small / std::max(1.0, out.kernels);
-  const double optimiser = kOptimiserMoves * kNumber * f.parameters / bandwidth;
+  const double optimiser = kOptimiserMoves * weight_bytes(f) / bandwidth;
   out.kernel_ms += std::max(optimiser, kShortestKernel * tensors);
   out.memory_ms += optimiser;
   out.kernels += tensors;

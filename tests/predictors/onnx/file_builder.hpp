@@ -72,6 +72,21 @@ class FileBuilder {
         std::string(static_cast<std::size_t>(4 * (shape.empty() ? 1 : elements_of(shape))), '\0'));
     return *this;
   }
+  /// The file has no numbers for it, whatever its size.
+  FileBuilder& weight_of_type(const std::string& name, const Shape& shape, int type) {
+    describe(*graph().add_initializer(), shape, type)->set_name(name);
+    return *this;
+  }
+  static onnx::TensorProto* describe(onnx::TensorProto& tensor, const Shape& shape, int type) {
+    tensor.set_data_type(type);
+    for (const std::int64_t size : shape) tensor.add_dims(size);
+    return &tensor;
+  }
+  FileBuilder& truth(const std::string& name, bool value) {
+    describe(*graph().add_initializer(), {}, onnx::TensorProto::BOOL)->set_name(name);
+    graph().mutable_initializer(graph().initializer_size() - 1)->add_int32_data(value ? 1 : 0);
+    return *this;
+  }
   FileBuilder& numbers(const std::string& name, const Numbers& values, bool scalar = false) {
     auto* tensor = graph().add_initializer();
     tensor->set_name(name);
@@ -97,6 +112,31 @@ class FileBuilder {
     for (const std::string& name : outputs) node->add_output(name);
     for (const Setting& setting : settings) add(*node, setting);
     return *node;
+  }
+
+  /// The graph of another file as the body of a control-flow operator.
+  static void add_body(onnx::NodeProto& node, const std::string& attribute, FileBuilder& body) {
+    auto* added = node.add_attribute();
+    added->set_name(attribute);
+    added->set_type(onnx::AttributeProto::GRAPH);
+    *added->mutable_g() = body.graph();
+  }
+  /// The nodes of another file as a function of domain "own".
+  FileBuilder& function(const std::string& name, const Names& inputs, const Names& outputs,
+                        FileBuilder& body) {
+    auto* added = model_.add_functions();
+    added->set_domain("own");
+    added->set_name(name);
+    for (const std::string& input : inputs) added->add_input(input);
+    for (const std::string& output : outputs) added->add_output(output);
+    *added->mutable_node() = body.graph().node();
+    return *this;
+  }
+  onnx::NodeProto& call(const std::string& name, const Names& inputs, const Names& outputs,
+                        const std::vector<Setting>& settings = {}) {
+    auto& added = node(name, inputs, outputs, settings);
+    added.set_domain("own");
+    return added;
   }
 
   static void add(onnx::NodeProto& node, const Setting& setting) {

@@ -89,7 +89,9 @@ PartialDirectory::PartialDirectory(const std::string& target, const char* place)
                                    "); choose another file");
     }
     if (!lock(target)) continue;
-    if (made || !move_aside()) return;
+    if (!made && move_aside()) continue;
+    name_kept();
+    return;
   }
   throw InputError(place_, "cannot keep directory '" + path_ +
                                "': something else removes it again and again; choose another file");
@@ -161,11 +163,32 @@ bool PartialDirectory::move_aside() {
                                  "); move it away or choose another file");
   }
   unlock();
+  moved_ = aside;
   notice_ = "an earlier run that was killed left " + std::to_string(count) +
             (count == 1 ? " finished replication" : " finished replications") + " in '" + path_ +
             "': kept as '" + aside + "' (its part-*.h5 open like results files; remove it when " +
             "it is not needed)";
   return true;
+}
+
+/// Adds to the notice where the parts of still earlier runs are.
+void PartialDirectory::name_kept() {
+  const std::string beginning = fs::path(path_).filename().string() + ".";
+  std::vector<std::string> kept;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory_of(path_), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(beginning) || parts_in(entry.path().string()).empty()) continue;
+    std::string aside = path_ + name.substr(beginning.size() - 1);
+    if (aside != moved_) kept.push_back("'" + std::move(aside) + "'");
+  }
+  if (kept.empty()) return;
+  std::ranges::sort(kept);
+  std::string names;
+  for (const std::string& name : kept) names += (names.empty() ? "" : ", ") + name;
+  notice_ += notice_.empty() ? "earlier runs that were killed left finished replications in " +
+                                   names + ": remove it when it is not needed"
+                             : "; still earlier ones are in " + names;
 }
 
 }  // namespace corun::inline results

@@ -20,7 +20,7 @@ class PartialDirectory {
   PartialDirectory& operator=(const PartialDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  /// One line for the user about parts that were moved aside; usually empty.
+  /// One line for the user about parts of killed runs that were or are kept aside; usually empty.
   const std::string& notice() const { return notice_; }
 
   /// The path of the part of this number, from 0.
@@ -33,9 +33,11 @@ class PartialDirectory {
   bool lock(const std::string& target);
   void unlock();
   bool move_aside();
+  void name_kept();
 
   const char* place_;
   std::string path_;
+  std::string moved_;  ///< where the parts of the last killed run are now; empty: there were none
   std::string notice_;
   int fd_ = -1;
 };

@@ -137,6 +137,15 @@ std::string followed(const std::string& path) {
   return error ? path : target.string();
 }
 
+/// Whether the path is the file to which the shell sends a stream of the program. A new file of that name would not have
+/// what the program prints.
+bool is_stream(const std::string& path, int stream) {
+  struct stat file {};
+  struct stat open_file {};
+  return ::stat(path.c_str(), &file) == 0 && ::fstat(stream, &open_file) == 0 &&
+         file.st_dev == open_file.st_dev && file.st_ino == open_file.st_ino;
+}
+
 std::string advice(int error) {
   switch (error) {
     case ENOSPC:
@@ -184,6 +193,11 @@ std::string checked_output_path(const std::string& path, const std::string& plac
     // Renaming over a device such as /dev/null would take the device away.
     if (!fs::is_regular_file(target, error)) {
       refuse("'" + path + "' is not a regular file; give a file, such as results.h5");
+    }
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      if (!is_stream(target.string(), stream)) continue;
+      refuse("'" + path + "' is where standard " + (stream == STDOUT_FILENO ? "output" : "error") +
+             " goes, and what the program prints there would be lost; give another file");
     }
     if (::access(target.c_str(), W_OK) != 0) {
       refuse("'" + path + "' cannot be overwritten (" + reason(errno) +

@@ -11,8 +11,8 @@ namespace corun::inline support {
 
 /// Checks, before any work is done, that a file can be written at `path`, and returns the path to
 /// write to: the target if `path` is a link. Throws InputError, which begins with `place` (usually
-/// a flag), if the path is empty, a directory, not a regular file or write-protected, or if its
-/// directory is missing or not writable.
+/// a flag), if the path is empty, a directory, not a regular file, write-protected or the file to which standard output or
+/// standard error go, or if its directory is missing or not writable.
 std::string checked_output_path(const std::string& path, const std::string& place);
 
 /// Replaces `path` by a new file of these bytes, synced, and syncs the directory: a kill or a power cut at

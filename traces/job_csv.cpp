@@ -222,7 +222,7 @@ class OnTypes {
                              "' names no GPU type, expected one after '@'; write " +
                              std::string(beginning) + "T4, or leave the column out");
       }
-      columns_.push_back({column, builder.gpu_type(type), beginning == kSoloOn});
+      columns_.push_back({column, builder.gpu_type(type, csv.place(column)), beginning == kSoloOn});
       types_ = std::max(types_, columns_.back().type + 1);
     }
   }

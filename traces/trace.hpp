@@ -31,6 +31,7 @@ struct MeasuredOnType {
   std::string gpu_type;            ///< as its file names it: a name or an alias of a GPU type
   std::vector<double> solo_s;      ///< [s] above 0; NaN: not measured; infinity: does not run there
   std::vector<double> memory_mib;  ///< demand; NaN: not measured
+  std::string place = {};  ///< of the name, for messages: FILE:LINE:COLUMN; empty: in no file
 };
 
 /// A job that names a model of the zoo (predictors/graph/zoo) and a batch in place of a profile.

@@ -178,12 +178,12 @@ std::optional<std::uint32_t> TraceBuilder::gpu_model(std::string_view name) {
   return std::uint32_t{1} << static_cast<unsigned>(known - models.begin());
 }
 
-std::size_t TraceBuilder::gpu_type(std::string_view name) {
+std::size_t TraceBuilder::gpu_type(std::string_view name, std::string place) {
   auto& types = trace_.on_types;
   auto known = std::ranges::find(types, name, &MeasuredOnType::gpu_type);
   if (known == types.end()) {
     const std::vector<double> unknown(jobs(), kNaN);
-    known = types.insert(types.end(), {std::string(name), unknown, unknown});
+    known = types.insert(types.end(), {std::string(name), unknown, unknown, std::move(place)});
   }
   return static_cast<std::size_t>(known - types.begin());
 }

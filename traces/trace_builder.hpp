@@ -106,8 +106,8 @@ class TraceBuilder {
   /// The bit of a GPU model in JobSpec::gpu_models; nothing if it would be the 33rd.
   std::optional<std::uint32_t> gpu_model(std::string_view name);
 
-  /// Index of a GPU type in Trace::on_types, new if not yet known by this name.
-  std::size_t gpu_type(std::string_view name);
+  /// Index of a GPU type in Trace::on_types, new if not yet known by this name; `place` is that of the name.
+  std::size_t gpu_type(std::string_view name, std::string place);
 
   std::size_t jobs() const { return trace_.names.size(); }
   /// The trace, arrivals in order. InputError at `place` if there are no jobs, and if skip_incomplete() counted more

@@ -93,11 +93,49 @@ std::optional<std::vector<double>> full_speeds(const CorunMeasurement& measureme
   return speeds;
 }
 
+/// The co-runs whose times no speeds explain, as their names: "run 10 (gemm+rl)". A run alone or together was disturbed.
+std::vector<std::string> without_speeds(const MeasuredSession& session, const LiveConfig& config) {
+  WorkloadKeys keys;
+  const CorunFile file = coruns_of(session, config, keys);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < file.measurements.size(); ++i) {
+    if (full_speeds(file.measurements[i])) continue;
+    const auto set =
+        std::ranges::find(session.sets, file.groups[i],
+                          [](const MeasuredCoRunners& c) { return std::to_string(c.number); });
+    names.push_back("run " + file.groups[i] + " (" + co_runner_names(set->members, config) + ")");
+  }
+  return names;
+}
+
+/// The workloads whose profiles rest on few samples, which may have missed their memory: "gemm (2)".
+std::vector<std::string> hardly_sampled(const MeasuredSession& session, const LiveConfig& config) {
+  constexpr std::size_t kFew = 5;
+  std::vector<std::string> names;
+  for (std::size_t w = 0; w < config.workloads.size(); ++w) {
+    std::optional<std::size_t> samples;
+    for (const MeasuredCoRunners& c : session.sets) {
+      if (c.members != CoRunners{w} || !c.finished()) continue;
+      samples = samples.value_or(0) + c.outcomes[0].samples;
+    }
+    if (!samples || *samples >= kFew) continue;
+    names.push_back(fmt::format("{} ({})", config.workloads[w].name, *samples));
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config) {
   WorkloadKeys keys;
-  const CorunFile file = coruns_of(session, config, keys);
+  const CorunFile all = coruns_of(session, config, keys);
+  CorunFile file;
+  for (std::size_t i = 0; i < all.measurements.size(); ++i) {
+    if (!full_speeds(all.measurements[i])) continue;
+    file.measurements.push_back(all.measurements[i]);
+    file.groups.push_back(all.groups[i]);
+    file.sessions.push_back(all.sessions[i]);
+  }
   if (file.measurements.empty()) return "";
   std::ostringstream out;
   write_corun_csv(out, file, keys);
@@ -195,6 +233,7 @@ Json measurement_json(const MeasuredSession& session, const LiveConfig& config) 
     json["together"].push_back(
         {{"jobs", std::move(names)}, {"runs", r.runs}, {"isd", r.isd}, {"ps", r.ps}});
   }
+  json["without_speeds"] = without_speeds(session, config);
   return json;
 }
 
@@ -216,6 +255,20 @@ std::string measurement_table(const MeasuredSession& session, const LiveConfig& 
         {co_runner_names(r.members, config), std::to_string(r.runs), isd, shown(100 * r.ps, 1)});
   }
   if (rows.size() > 1) text += "\n" + aligned(rows);
+  const std::vector<std::string> few = hardly_sampled(session, config);
+  if (!few.empty()) {
+    text += fmt::format(
+        "\nprofiles of few samples, which may have missed memory: {}; shorten live.sample_s, or "
+        "lengthen the jobs\n",
+        fmt::join(few, ", "));
+  }
+  const std::vector<std::string> unexplained = without_speeds(session, config);
+  if (!unexplained.empty()) {
+    text += fmt::format(
+        "\nnot in measured.corun.csv, for no speeds explain their times beside those alone (did "
+        "something else run?): {}\n",
+        fmt::join(unexplained, ", "));
+  }
   return text + fmt::format("\nwritten to {}: {}\n", config.output, fmt::join(files, ", "));
 }
 

@@ -13,8 +13,8 @@ namespace corun::live {
 /// refused set.
 std::string runs_csv(const MeasuredSession& session, const LiveConfig& config);
 
-/// measured.corun.csv: the sets of two or more whose members all finished and have solo times; empty if
-/// there is none.
+/// measured.corun.csv: the sets of two or more whose members all finished and have solo times, without those whose times
+/// no speeds explain, as its readers need it: a job took half of its time alone, say. Empty if there is none.
 std::string measured_corun_csv(const MeasuredSession& session, const LiveConfig& config);
 
 /// measured.groups.csv: the same sets in the form of a table of groups (traces/tables/group_table.hpp), `norm` being the speed

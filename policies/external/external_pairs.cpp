@@ -12,6 +12,10 @@ std::string ExternalPairs::reply(const nlohmann::ordered_json& asked) {
   if (!asked.is_array() || asked.empty()) {
     throw ExternalError("asked for '" + printable(asked.dump()) + "'" + kExpected);
   }
+  if (++questions_ > kMostQuestions) {
+    throw ExternalError("asked for pairs more than " + std::to_string(kMostQuestions) +
+                        " times before its decisions; ask for many pairs at once");
+  }
   if (asked.size() > left_) {
     throw ExternalError("asked for more than " + std::to_string(kMost) +
                         " pairs before its decisions; ask for fewer");

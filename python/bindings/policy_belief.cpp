@@ -105,7 +105,13 @@ py::array_t<PairRow> pair_rows(const PyBelief& self, const py::object& a, const 
   return out;
 }
 
-CostRule rule_of(const std::string& objective, double risk) {
+CostRule rule_of(const py::object& named, const py::object& risk_given) {
+  double risk = PyFloat_AsDouble(risk_given.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    risk = -1;
+  }
+  const std::string objective = py::isinstance<py::str>(named) ? std::string(py::str(named)) : "";
   if (!(risk >= 0 && risk <= 1e6)) throw py::value_error("risk: expected 0 to 1000000");
   if (objective == "min-slowdown") return {Objective::kMinSlowdown, risk};
   if (objective == "balance") return {Objective::kBalance, risk};
@@ -113,10 +119,12 @@ CostRule rule_of(const std::string& objective, double risk) {
   throw py::value_error("objective: expected min-slowdown, balance or max-packing");
 }
 
-py::tuple best_co_runners(const PyBelief& self, const py::object& given, std::size_t most,
-                          const std::string& objective, double risk) {
+py::tuple best_co_runners(const PyBelief& self, const py::object& given,
+                          const py::object& most_given, const py::object& objective,
+                          const py::object& risk) {
   const Belief& belief = self.get();
   const CostRule rule = rule_of(objective, risk);
+  const std::size_t most = count_of(most_given, "most");
   const std::vector<JobId> jobs = jobs_of(*self.turn, given, "jobs");
   if (std::unordered_set<JobId>(jobs.begin(), jobs.end()).size() != jobs.size()) {
     throw py::value_error("jobs: expected each job once");
@@ -177,9 +185,8 @@ void bind_policy_belief(py::module_& module) {
           "observed")
       .def(
           "sampled_pairs",
-          [](const PyBelief& self, const py::object& a, const py::object& b, std::uint64_t draw) {
-            return pair_rows(self, a, b, draw);
-          },
+          [](const PyBelief& self, const py::object& a, const py::object& b,
+             const py::object& draw) { return pair_rows(self, a, b, count_of(draw, "draw")); },
           py::arg("a"), py::arg("b"), py::arg("draw"),
           "the same as one draw (Thompson sampling); the same `draw` gives the same costs")
       .def("best_co_runners", &best_co_runners, py::arg("jobs"), py::arg("most") = 1,

@@ -61,7 +61,8 @@ const JobView& job_of(const ClusterView& view, std::int64_t number) {
   throw py::key_error("job " + std::to_string(number) + " neither waits nor runs");
 }
 
-GpuId gpu_of(const ClusterView& view, std::int64_t number) {
+GpuId gpu_of(const ClusterView& view, const py::object& given) {
+  const std::int64_t number = whole_number(given, "gpu");
   if (number < 0 || static_cast<std::size_t>(number) >= view.gpus().size()) {
     throw py::key_error("GPU " + std::to_string(number) + " does not exist");
   }
@@ -244,18 +245,24 @@ void bind_policy_view(py::module_& module) {
           "waiting", [](const PyView& v) { return waiting(v, std::nullopt); },
           "array: the queue, oldest first")
       .def(
-          "oldest", [](const PyView& v, std::size_t most) { return waiting(v, most); },
+          "oldest",
+          [](const PyView& v, const py::object& most) {
+            return waiting(v, count_of(most, "most"));
+          },
           py::arg("most"), "the first of `waiting`")
       .def_property_readonly("free", &free_gpus, "array: GPUs without jobs")
       .def(
-          "job", [](const PyView& v, std::int64_t job) { return make_job(job_of(v.get(), job)); },
+          "job",
+          [](const PyView& v, const py::object& job) {
+            return make_job(job_of(v.get(), whole_number(job, "job")));
+          },
           py::arg("job"), "a Job that waits or runs; KeyError for any other")
       .def("jobs", &jobs_table, py::arg("jobs"),
            "dictionary of arrays, one per attribute of Job; NaN: not known")
       .def_property_readonly("running", &running, "arrays (gpu, job) of all jobs on GPUs")
       .def(
           "residents",
-          [](const PyView& v, std::int64_t gpu) {
+          [](const PyView& v, const py::object& gpu) {
             py::list list;
             for (const JobId j : v.get().gpu(gpu_of(v.get(), gpu)).residents) list.append(index(j));
             return list;
@@ -263,20 +270,21 @@ void bind_policy_view(py::module_& module) {
           py::arg("gpu"), "the jobs on a GPU")
       .def(
           "profiling",
-          [](const PyView& v, std::int64_t gpu) {
+          [](const PyView& v, const py::object& gpu) {
             return v.get().gpu(gpu_of(v.get(), gpu)).profiling;
           },
           py::arg("gpu"), "its only job is being profiled: no job may join it")
       .def(
           "node",
-          [](const PyView& v, std::int64_t gpu) {
+          [](const PyView& v, const py::object& gpu) {
             return index(v.get().gpu(gpu_of(v.get(), gpu)).node);
           },
           py::arg("gpu"), "position in `nodes`")
       .def(
           "may_run_on",
-          [](const PyView& v, std::int64_t job, std::int64_t gpu) {
-            return may_run_on(job_of(v.get(), job), v.get().gpu_type(gpu_of(v.get(), gpu)));
+          [](const PyView& v, const py::object& job, const py::object& gpu) {
+            return may_run_on(job_of(v.get(), whole_number(job, "job")),
+                              v.get().gpu_type(gpu_of(v.get(), gpu)));
           },
           py::arg("job"), py::arg("gpu"), "whether the job may run on the type of this GPU")
       .def_property_readonly("gpu_count", of([](const ClusterView& v) { return v.gpus().size(); }))

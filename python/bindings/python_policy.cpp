@@ -1,5 +1,6 @@
 #include "python/bindings/python_policy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -49,8 +50,11 @@ std::string told(const py::error_already_set& error) {
   std::string text = printable(name_of(error.type()), kShown);
   const py::object message = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
   if (!message) PyErr_Clear();
-  if (message && py::len(message) > 0)
-    text += ": " + printable(std::string(py::str(message)), kShown);
+  if (message && py::len(message) > 0) {
+    std::string said = py::str(message);
+    said.resize(std::min(said.size(), said.find(". The following argument types are supported")));
+    text += ": " + printable(said, kShown);
+  }
   py::object at = error.trace();
   while (at && !at.is_none() && !at.attr("tb_next").is_none()) at = at.attr("tb_next");
   if (!at || at.is_none()) return text;
@@ -251,7 +255,7 @@ class PythonPolicy final : public Policy {
         wakes_.act();
         out.emplace_back(Preempt{ids<JobId>(answer, d, 0)});
       } else if (type.is(types_->wake)) {
-        const auto at = whole(PyTuple_GET_ITEM(d.ptr(), 0));
+        const auto at = as_whole(PyTuple_GET_ITEM(d.ptr(), 0));
         if (!at) refuse_answer(answer, "expected a whole number of nanoseconds in corun.Wake");
         obey_wakes([&] { wakes_.add(Time{*at}); });
         out.emplace_back(WakeAt{Time{*at}});
@@ -259,19 +263,6 @@ class PythonPolicy final : public Policy {
         refuse_answer(answer, std::string(kExpected));
       }
     }
-  }
-
-  /// A whole number of Python or numpy; nothing for anything else, such as NaN, True or 1.0.
-  static std::optional<std::int64_t> whole(const py::handle& value) {
-    if (PyBool_Check(value.ptr()) || PyIndex_Check(value.ptr()) == 0) return std::nullopt;
-    int overflow = 0;
-    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    const long long found = number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
-    if (!number || overflow != 0 || PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      return std::nullopt;
-    }
-    return found;
   }
 
   template <typename Id>
@@ -296,7 +287,7 @@ class PythonPolicy final : public Policy {
     const py::ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
     list.reserve(static_cast<std::size_t>(count));
     for (py::ssize_t i = 0; i < count; ++i) {
-      const auto number = whole(PySequence_Fast_GET_ITEM(items.ptr(), i));
+      const auto number = as_whole(PySequence_Fast_GET_ITEM(items.ptr(), i));
       if (!number || *number < 0 || *number >= static_cast<std::int64_t>(index(kNoJob))) {
         refuse_answer(answer, expected());
       }

@@ -55,16 +55,17 @@ struct Answer {
   bool interrupted = false;
 };
 
-Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog) {
-  std::vector<KeyOverride> overrides = asked.overrides;
+/// Of a trace it adds the overrides that stand for it.
+Config config_of(Asked& asked, std::span<const PolicyEntry> catalog) {
   std::optional<std::string> path = asked.path;
   if (path && is_job_trace(*path)) {
-    const std::vector<KeyOverride> trace = trace_overrides(*path);
-    overrides.insert(overrides.begin(), trace.begin(), trace.end());
+    std::vector<KeyOverride> trace = trace_overrides(*path);
+    for (KeyOverride& o : trace) o.flag = "config";
+    asked.overrides.insert(asked.overrides.begin(), trace.begin(), trace.end());
     path.reset();
   }
   std::vector<std::string> texts;
-  for (const KeyOverride& o : overrides) texts.push_back(o.text);
+  for (const KeyOverride& o : asked.overrides) texts.push_back(o.text);
   if (path) {
     check_kind(*path, {FileKind::kConfiguration}, "a configuration");
     return read_config(*path, texts, catalog);
@@ -74,8 +75,7 @@ Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog) {
 }
 
 /// As replay_command.cpp does it.
-Answer run(const Asked& asked, std::span<const PolicyEntry> catalog,
-           const std::atomic<bool>& stop) {
+Answer run(Asked& asked, std::span<const PolicyEntry> catalog, const std::atomic<bool>& stop) {
   const auto started = std::chrono::steady_clock::now();
   Answer answer;
   const std::shared_ptr<Device> device = choose_device(asked.device);

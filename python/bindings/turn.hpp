@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,38 @@ inline Numbers whole_numbers(const py::object& given, const char* what) {
         ", expected whole numbers in one dimension");
   }
   return Numbers(found.attr("astype")("int64"));
+}
+
+/// A whole number of Python or numpy; nothing for anything else, such as NaN, True, 1.0 or one beyond 64 bits.
+inline std::optional<std::int64_t> as_whole(const py::handle& value) {
+  if (PyBool_Check(value.ptr()) || PyIndex_Check(value.ptr()) == 0) return std::nullopt;
+  int overflow = 0;
+  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  const long long found = number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
+  if (!number || overflow != 0 || PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  return found;
+}
+
+/// The argument `name`, a whole number; py::type_error for anything else.
+inline std::int64_t whole_number(const py::object& given, const char* name) {
+  const auto found = as_whole(given);
+  if (found) return *found;
+  throw py::type_error(std::string(name) + ": found " +
+                       std::string(py::str(py::type::of(given).attr("__name__"))) +
+                       ", expected a whole number of 64 bits");
+}
+
+/// The same from 0 to 2^64 - 1; py::value_error for a whole number outside.
+inline std::uint64_t count_of(const py::object& given, const char* name) {
+  if (PyIndex_Check(given.ptr()) == 0 || PyBool_Check(given.ptr())) whole_number(given, name);
+  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
+  const std::uint64_t found = number ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
+  if (number && PyErr_Occurred() == nullptr) return found;
+  PyErr_Clear();
+  throw py::value_error(std::string(name) + ": expected a whole number from 0 to 2^64 - 1");
 }
 
 }  // namespace corun::python

@@ -2,13 +2,16 @@
 import math
 import numbers
 import os
-import tempfile
 import warnings
+from collections.abc import Mapping
 
-from . import _corun
+from . import _corun, temporary
 from .errors import CorunWarning, InputError
-from .policy import find
+from .policy import Policy, find
 from .results import read
+from .text import path_of, refused
+
+_MOST_THREADS = 4096  # as --threads
 
 
 def _yaml(value, key):
@@ -40,6 +43,14 @@ class _Classes:
     def __init__(self):
         self.factories = {}
 
+    def entries(self, policies):
+        """The items of `policies` for the configuration; one alone stands for a list of it."""
+        if isinstance(policies, (str, dict)) or callable(policies):
+            policies = [policies]
+        if not isinstance(policies, (list, tuple)):
+            raise refused("policies", policies, "a list of names, dictionaries and subclasses of corun.Policy")
+        return [self.entry(item) for item in policies]
+
     def entry(self, item):
         """An item of `policies` for the configuration."""
         given = dict(item) if isinstance(item, dict) else {"policy": item}
@@ -60,8 +71,12 @@ class _Classes:
         self.factories[words] = factory
         fields = {"name": "python", "label": name.rsplit(".", 1)[-1], "class": list(words)}
         for key in ("start", "belief"):
-            if isinstance(getattr(factory, key, None), str):
-                fields[key] = getattr(factory, key)
+            value = getattr(factory, key, None)
+            if isinstance(value, str):
+                fields[key] = value
+            elif isinstance(factory, type) and hasattr(factory, key) and key not in given:
+                raise refused(f"policies: {fields['label']}.{key}", value, "a word, such as "
+                              f"'{getattr(Policy, key)}', that of corun.Policy")
         return {**fields, **given}
 
 
@@ -80,6 +95,15 @@ def replay(config=None, set=None, *, policies=None, replications=None, seed=None
 
     The file has the same bytes as that of `corun replay --output`. Errors are InputError, DeviceError, and
     KeyboardInterrupt after Ctrl-C; finished replications are then in the file."""
+    if isinstance(threads, bool) or not isinstance(threads, numbers.Integral) or not 0 <= threads <= _MOST_THREADS:
+        raise refused("threads", threads, f"a whole number from 0 (one per core) to {_MOST_THREADS}")
+    for name, value in (("force", force), ("quiet", quiet)):
+        if not isinstance(value, bool):
+            raise refused(name, value, "True or False")
+    if not isinstance(device, str):
+        raise refused("device", device, "'auto', 'cpu' or 'cuda'")
+    if set is not None and not isinstance(set, Mapping):
+        raise refused("set", set, "a dictionary of keys and values, such as {'cluster.nodes': 8}")
     classes = _Classes()
     overrides = {}
     if replications is not None:
@@ -87,28 +111,28 @@ def replay(config=None, set=None, *, policies=None, replications=None, seed=None
     if seed is not None:
         overrides["seed"] = seed
     if policies is not None:
-        if isinstance(policies, (str, dict)) or callable(policies):
-            policies = [policies]
         overrides["policies"] = policies
     for key, value in (set or {}).items():
         if key in overrides:
             raise InputError(f"{key}: found in set and as an argument; leave one of them out")
         overrides[key] = value
     if "policies" in overrides:
-        overrides["policies"] = [classes.entry(item) for item in overrides["policies"]]
+        overrides["policies"] = classes.entries(overrides["policies"])
     path = text = None
     if isinstance(config, dict):
         config = dict(config)
-        if isinstance(config.get("policies"), (list, tuple)):
-            config["policies"] = [classes.entry(item) for item in config["policies"]]
+        if config.get("policies") is not None:
+            config["policies"] = classes.entries(config["policies"])
         text = "\n".join(f"{key}: {_yaml(value, key)}" for key, value in config.items()) or "{}"
     elif config is not None:
-        path = os.fspath(config)
+        path = path_of(config, "config", "the path of a configuration or trace, or a dictionary")
     pairs = [(str(key), _yaml(value, key)) for key, value in overrides.items()]
-    with tempfile.TemporaryDirectory(prefix="corun-") as folder:
-        target = os.path.join(folder, "results.h5") if out is None else os.fspath(out)
-        written, notes = _corun.replay(path, text, pairs, classes.factories, find, target, force, threads, device,
-                                       None if data is None else os.fspath(data))
+    data = None if data is None else path_of(data, "data", "the path of a directory")
+    out = None if out is None else path_of(out, "out", "the path of the results file")
+    with temporary.folder() as folder:
+        target = os.path.join(folder, "results.h5") if out is None else out
+        written, notes = _corun.replay(path, text, pairs, classes.factories, find, target, force,
+                                       int(threads), device, data)
         if not quiet:
             for note in notes:
                 warnings.warn(note, CorunWarning, stacklevel=2)

@@ -9,32 +9,46 @@ import numpy
 import pandas
 
 from .errors import InputError
-from .text import printable
+from .text import path_of, printable
 
 _KINDS = ("corun results", "corun sweep")
 _OF_SIDE = ("job", "speed", "isd", "predicted_isd", "predicted_speed")  # columns _a and _b of co_runs
 
 
-def _check_sum(path, shown):
-    """The last line of a file of corun is the SHA-256 of all before."""
+def _sum_of(path, shown):
+    """The SHA-256 of all before the last line of a file of corun, which names it; and what tells that the file is
+    still the same (_state())."""
     mark = b"\ncorun sha256:"
     length = len(mark) + 64 + 1
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - length))
-        last = file.read()
-        if not last.startswith(mark) or not last.endswith(b"\n"):
-            raise InputError(f"{shown}: found no line 'corun sha256:' at its end, expected a results file of corun; "
-                             "the file is damaged, or another program wrote it")
-        digest = hashlib.sha256()
-        file.seek(0)
-        left = size - length
-        while left > 0:
-            block = file.read(min(left, 1 << 20))
-            digest.update(block)
-            left -= len(block)
+    try:
+        with open(path, "rb") as file:
+            state = _state(os.fstat(file.fileno()))
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - length))
+            last = file.read()
+            if not last.startswith(mark) or not last.endswith(b"\n"):
+                raise InputError(f"{shown}: found no line 'corun sha256:' at its end, expected a results file of corun; "
+                                 "the file is damaged, or another program wrote it")
+            digest = hashlib.sha256()
+            file.seek(0)
+            left = size - length
+            while left > 0:
+                block = file.read(min(left, 1 << 20))
+                digest.update(block)
+                left -= len(block)
+    except OSError as error:
+        raise InputError(f"{shown}: {_reason(error)}, expected a results file of corun") from error
     if digest.hexdigest().encode() != last[len(mark):-1]:
         raise InputError(f"{shown}: its bytes do not have the sum of its last line; the file is damaged")
+    return digest.digest(), state
+
+
+def _state(stat):
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _reason(error):
+    return "no such file" if isinstance(error, FileNotFoundError) else printable(error.strerror or error, 200).lower()
 
 
 def _text(value):
@@ -119,15 +133,18 @@ class Results:
     results.stays()                 when which job was on which GPU
 
     Columns of codes have their names as categories, and tables with `policy` have the column `label`. A table inside a
-    group has a name with a slash, and an underscore in its place as an attribute."""
+    group has a name with a slash, and an underscore in its place as an attribute. A table is refused if the file has
+    other bytes than when it was opened: load() reads all tables at once."""
 
     def __init__(self, path):
-        self.path = os.fspath(path)
+        self.path = path_of(path, "results", "the path of a results file")
         self._kept = {}
         shown = printable(self.path)
+        if os.path.isdir(self.path):
+            raise InputError(f"{shown}: is a directory, expected a results file of corun")
         if not os.path.isfile(self.path):
             raise InputError(f"{shown}: no such file, expected a results file of corun")
-        _check_sum(self.path, shown)
+        self._sum, self._state = _sum_of(self.path, shown)
         names = []
         with self._open() as file:
             self.attrs = _attributes(file)
@@ -139,12 +156,29 @@ class Results:
 
     @contextmanager
     def _open(self):
+        self._check_same()
         try:
             with h5py.File(self.path, "r") as file:
                 yield file
+            self._check_same()  # it may have been replaced before h5py opened it
         except (OSError, RuntimeError) as error:  # of h5py
             raise InputError(f"{printable(self.path)}: {printable(error, 200)}; expected a results file of corun: it "
                              "is damaged, or another program wrote it") from error
+
+    def _check_same(self):
+        """Refuses a file that another one has replaced; it is read again only where it may have changed."""
+        shown = printable(self.path)
+        try:
+            if _state(os.stat(self.path)) == self._state:
+                return
+        except OSError as error:
+            raise InputError(f"{shown}: {_reason(error)} any more, expected the results file that was opened; "
+                             "load() reads all tables before a file goes") from error
+        found, state = _sum_of(self.path, shown)
+        if found != self._sum:
+            raise InputError(f"{shown}: has other results than when it was opened, expected the same file for all "
+                             "tables; open it again, or load() all tables at once")
+        self._state = state
 
     @property
     def config(self):

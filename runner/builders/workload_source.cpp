@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "runner/builders/gpu_model_fit.hpp"
+#include "runner/builders/type_names.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "runner/inputs/zoo_profiles.hpp"
 #include "sim/base/text.hpp"
@@ -119,8 +120,7 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
                      "source '" + w.source + "' reads a file: set workload.path");
   }
   if (entry_->draws_from_solo_table) {
-    drawn_from_solo_ = &tables_->solo(files.find(*w.path, config_->place("workload.path")));
-    for (const std::string& file : drawn_from_solo_->files_beside) files.add(file);
+    drawn_from_solo_ = &solo_table(files, *w.path, "workload.path");
   } else if (entry_->generates) {
     drawn_from_ = &tables_->pairs(files.find(*w.path, config_->place("workload.path")));
   } else {
@@ -143,8 +143,19 @@ std::optional<std::string> WorkloadSource::reference_of_draws() const {
 void WorkloadSource::read_solo_times(InputFiles& files) {
   const std::optional<std::string>& path = config_->workload.solo_times;
   if (!path) return;
-  solo_times_ = &tables_->solo(files.find(*path, config_->place("workload.solo_times")));
-  for (const std::string& file : solo_times_->files_beside) files.add(file);
+  solo_times_ = &solo_table(files, *path, "workload.solo_times");
+}
+
+const SoloTable& WorkloadSource::solo_table(InputFiles& files, const std::string& path,
+                                            const char* key) {
+  const SoloTable& table = tables_->solo(files.find(path, config_->place(key)));
+  for (const std::string& file : table.files_beside) files.add(file);
+  std::vector<TypeName> types;
+  for (std::size_t t = 0; t < table.types.size(); ++t) {
+    types.push_back({table.types[t], table.type_places[t]});
+  }
+  check_type_names(types, *cluster_);
+  return table;
 }
 
 void WorkloadSource::predict_profiles(Trace& trace) {
@@ -248,15 +259,13 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   }
   for (const std::string& file : trace.files_beside) files.add(file);
   note_units(trace);
-  for (auto type = trace.on_types.begin(); type != trace.on_types.end(); ++type) {
-    for (auto other = trace.on_types.begin(); other != type; ++other) {
-      if (!cluster.types.same(type->gpu_type, other->gpu_type)) continue;
-      throw InputError(config_->place("workload.path"),
-                       printable(trace.source) + " has times on '" + printable(other->gpu_type) +
-                           "' and on '" + printable(type->gpu_type) +
-                           "', which are one GPU type, expected each once; join the columns");
-    }
+  const std::string place = config_->place("workload.path");
+  std::vector<TypeName> types;
+  for (const MeasuredOnType& type : trace.on_types) {
+    types.push_back({type.gpu_type, type.place.empty() ? place : type.place});
   }
+  check_type_names(types, cluster);
+  if (config_->cluster.path || config_->cluster.machines) check_gpu_models(trace, cluster, place);
   if (trace.virtual_clusters.size() > 1 && cluster.virtual_clusters.empty()) {
     warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
                         " virtual clusters; without cluster.virtual_clusters they are one queue");

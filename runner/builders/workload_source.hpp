@@ -56,6 +56,8 @@ class WorkloadSource {
  private:
   void read_file(const Cluster& cluster, InputFiles& files);
   void read_solo_times(InputFiles& files);
+  /// Reads the table that `key` names, and checks its names of GPU types.
+  const SoloTable& solo_table(InputFiles& files, const std::string& path, const char* key);
   std::optional<std::string> reference_of_draws() const;
   /// Predicts the profiles of jobs that name a model of the zoo.
   void predict_profiles(Trace& trace);

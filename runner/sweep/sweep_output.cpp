@@ -13,6 +13,7 @@
 #include "support/json.hpp"
 #include "support/statistics/interval_output.hpp"
 #include "support/text_table.hpp"
+#include "support/time_unit.hpp"
 #include "traces/csv_reader.hpp"
 
 namespace corun::inline runner {
@@ -21,11 +22,28 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-double scale_of(Metric m) { return judged(m).percent ? 100 : 1; }
-
 std::string name_of(Metric m) { return std::string(metric_info(m).name); }
 
-std::string title_of(Metric m) { return name_of(m) + (judged(m).percent ? " %" : ""); }
+/// How tables and figures show a metric; CSV and JSON have its own unit.
+struct ShownMetric {
+  std::string title;
+  double scale = 1;
+};
+
+/// Shares in percent; times, as in tables of replays, in the unit that fits the largest mean of a policy.
+ShownMetric shown_as(Metric m, const SweepAnswers& answers) {
+  if (judged(m).percent) return {name_of(m) + " %", 100};
+  double largest = kUndefined;
+  for (const BestAnswer& best : answers.best) {
+    if (best.metric != m) continue;
+    for (const Interval& mean : best.means) largest = std::fmax(largest, mean.mean);
+  }
+  const TimeUnit unit = time_unit(largest);
+  std::string name = name_of(m);
+  if (metric_info(m).unit != "s" || unit.seconds == 1) return {name};
+  if (name.ends_with("_s")) name.resize(name.size() - 2);
+  return {name + " " + unit.name, 1 / unit.seconds};
+}
 
 /// A number with at least three significant digits; "-" for NaN.
 std::string number(double x) {
@@ -36,9 +54,8 @@ std::string number(double x) {
   return text;
 }
 
-std::string with_interval(const Interval& i, Metric m) {
+std::string with_interval(const Interval& i, double s) {
   if (std::isnan(i.mean)) return "-";
-  const double s = scale_of(m);
   return interval_text(i, number(i.mean * s), number(i.lo * s), number(i.hi * s));
 }
 
@@ -121,7 +138,7 @@ std::vector<ShownConfiguration> without_equals(const std::vector<ConfigurationAn
 std::string ranking_table(const SweepResults& results, const SweepAnswers& answers,
                           const RankingAnswer& ranking) {
   constexpr std::size_t kNext = 3;
-  const Metric m = ranking.metric;
+  const double scale = shown_as(ranking.metric, answers).scale;
   const std::vector<std::string>& keys = results.plan.keys();
   Rows rows{{"rank", "policy", "point"}};
   rows.front().insert(rows.front().end(), keys.begin(), keys.end());
@@ -137,9 +154,9 @@ std::string ranking_table(const SweepResults& results, const SweepAnswers& answe
            shown.alike > 1 ? fmt::format("{} (+{} equal)", one.point, shown.alike - 1)
                            : std::to_string(one.point)};
     for (std::size_t k = 0; k < keys.size(); ++k) row.push_back(results.plan.text(one.point, k));
-    row.push_back(with_interval(one.mean, m));
+    row.push_back(with_interval(one.mean, scale));
     if (shown.rank == 0) continue;
-    row.insert(row.end(), {with_interval(one.minus_best, m),
+    row.insert(row.end(), {with_interval(one.minus_best, scale),
                            p_value(one.p_holm) + (one.significant() ? " *" : "")});
   }
   return indented(std::move(rows));
@@ -155,7 +172,7 @@ std::string rankings_text(const SweepResults& results, const SweepAnswers& answe
   std::string out;
   for (const RankingAnswer& ranking : answers.rankings) {
     if (ranking.ranked.empty()) continue;
-    out += fmt::format("\nbest configuration in {}, {}\n", title_of(ranking.metric),
+    out += fmt::format("\nbest configuration in {}, {}\n", shown_as(ranking.metric, answers).title,
                        better_side(ranking.metric)) +
            ranking_table(results, answers, ranking);
     const std::size_t others = ranking.ranked.size() - 1;
@@ -186,6 +203,7 @@ std::string rankings_text(const SweepResults& results, const SweepAnswers& answe
 /// Table of the policies by one metric, each compared with the best.
 std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) {
   const Metric m = best.metric;
+  const double scale = shown_as(m, answers).scale;
   std::vector<std::size_t> order(answers.policies.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto is_candidate = [&](std::size_t q) {
@@ -201,17 +219,17 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
   Rows rows{{"policy", "mean [95 %]", "best at", "minus the best [95 %]", "p", "p (Holm)",
              "worse at", "better at"}};
   for (const std::size_t q : order) {
-    std::vector<std::string> row{answers.policies[q], with_interval(best.means[q], m),
+    std::vector<std::string> row{answers.policies[q], with_interval(best.means[q], scale),
                                  std::to_string(best.best_at[q])};
     if (!is_candidate(q)) {
-      row = {answers.policies[q], with_interval(best.means[q], m), "-", "never shares a GPU"};
+      row = {answers.policies[q], with_interval(best.means[q], scale), "-", "never shares a GPU"};
     }
     for (const DifferenceAnswer& d : answers.differences) {
       const bool pair =
           (d.better == q && d.worse == best.best) || (d.worse == q && d.better == best.best);
       if (d.metric != m || !pair || row.back() == "never shares a GPU") continue;
       const bool ahead = d.better == q;
-      row.insert(row.end(), {with_interval(minus_best(d, best.best), m), p_value(d.p),
+      row.insert(row.end(), {with_interval(minus_best(d, best.best), scale), p_value(d.p),
                              p_value(d.p_holm) + (d.p_holm < kSignificant ? " *" : ""),
                              std::to_string(ahead ? d.losses : d.wins),
                              std::to_string(ahead ? d.wins : d.losses)});
@@ -224,13 +242,13 @@ std::string policies_table(const SweepAnswers& answers, const BestAnswer& best) 
 std::string effects_table(const SweepAnswers& answers, Metric metric) {
   Rows rows{
       {"effect of each setting", "share", "least at", "", "most at", "", "difference [95 %]"}};
-  const double s = scale_of(metric);
+  const double s = shown_as(metric, answers).scale;
   for (const EffectAnswer& effect : answers.effects) {
     if (!effect.policy.empty() || effect.metric != metric) continue;
     const auto& least = effect.levels[effect.least];
     const auto& most = effect.levels[effect.most];
     rows.push_back({effect.factor, percent(effect.share), least.text, number(least.mean * s),
-                    most.text, number(most.mean * s), with_interval(effect.difference, metric)});
+                    most.text, number(most.mean * s), with_interval(effect.difference, s)});
   }
   return indented(std::move(rows));
 }
@@ -288,8 +306,9 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
       "\nbest at: points with the best mean; worse, better at: points where it differs "
       "significantly from the best\n";
   for (const BestAnswer& best : answers.best) {
-    out += fmt::format("\n{}, {}\n", title_of(best.metric), better_side(best.metric)) +
-           policies_table(answers, best) + "\n" + effects_table(answers, best.metric);
+    out +=
+        fmt::format("\n{}, {}\n", shown_as(best.metric, answers).title, better_side(best.metric)) +
+        policies_table(answers, best) + "\n" + effects_table(answers, best.metric);
   }
   out += "\n" + front_table(results, answers);
   const auto significant = std::ranges::count_if(
@@ -457,8 +476,8 @@ std::vector<std::string> keys_by_share(const SweepResults& results, const SweepA
 }
 
 LinePanel policies_panel(const SweepAnswers& answers, const BestAnswer& best) {
-  const double s = scale_of(best.metric);
-  LinePanel panel{fmt::format("{} ({})", title_of(best.metric), better_side(best.metric)),
+  const auto [title, s] = shown_as(best.metric, answers);
+  LinePanel panel{fmt::format("{} ({})", title, better_side(best.metric)),
                   "",
                   "",
                   false,
@@ -474,7 +493,8 @@ LinePanel policies_panel(const SweepAnswers& answers, const BestAnswer& best) {
 }
 
 LinePanel key_panel(const SweepAnswers& answers, Metric metric, const std::string& key) {
-  LinePanel panel{fmt::format("{} by {}", title_of(metric), key), "", "", false, false, {}};
+  const auto [title, scale] = shown_as(metric, answers);
+  LinePanel panel{fmt::format("{} by {}", title, key), "", "", false, false, {}};
   const bool many = answers.policies.size() > 1;
   for (const EffectAnswer& effect : answers.effects) {
     if (effect.metric != metric || effect.factor != key || effect.policy.empty() == many) continue;
@@ -485,7 +505,7 @@ LinePanel key_panel(const SweepAnswers& answers, Metric metric, const std::strin
     for (std::size_t l = 0; l < effect.levels.size(); ++l) {
       const auto& level = effect.levels[l];
       series.points.push_back(
-          {words ? static_cast<double>(l) : level.position, level.mean * scale_of(metric)});
+          {words ? static_cast<double>(l) : level.position, level.mean * scale});
       if (words) panel.x_names.push_back(level.text);
     }
     panel.series.push_back(std::move(series));

@@ -119,10 +119,53 @@ TEST_F(SoloTimes, ATypeUnderTwoNamesIsRefused) {
       folder.write("twice.csv", "job,submit_s,solo_s,solo_s@T4,solo_s@Tesla T4\na,0,1,2,3\n");
   const test::Outcome outcome = test::run_corun({"replay", jobs});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_NE(
-      outcome.err.find("twice.csv has times on 'T4' and on 'Tesla T4', which are one GPU type"),
-      std::string::npos)
+  EXPECT_NE(outcome.err.find("twice.csv:1:31: 'Tesla T4' and 'T4' (" + jobs +
+                             ":1:21) are one GPU type, expected each type under one name"),
+            std::string::npos)
       << outcome.err;
+  const std::string times = folder.write(
+      "s.csv", "workload,gpu_type,time_s\nbert,V100,10\nbert,V100-16GB,20\nbert,T4,30\n");
+  const std::string of_table = refusal({"workload.solo_times=" + times, "workload.gpu_type=V100"});
+  EXPECT_NE(of_table.find("s.csv:3:6: 'V100-16GB' and 'V100' (" + times + ":2:6) are one GPU type"),
+            std::string::npos)
+      << of_table;
+}
+
+TEST_F(SoloTimes, ATypeThatNobodyKnowsIsRefused) {
+  const test::TemporaryDirectory folder;
+  const auto jobs = [&](const std::string& columns, const std::string& values) {
+    return "workload={source: csv, path: '" +
+           folder.write("j.csv", "job,submit_s,solo_s," + columns + "\na,0,100," + values + "\n") +
+           "'}";
+  };
+  const std::string types = folder.write("own.yaml", "- {name: T44, memory_mib: 16384}\n");
+  const std::string machines = "cluster.machines=1x1:V100+1x1:T4";
+  const std::string unknown =
+      "unknown GPU type 'T44', expected one of the catalogue, of cluster.gpu_types or of the "
+      "cluster; did you mean 'T4'?";
+  for (const char* column : {"solo_s@T44", "mem_used_mib@T44"}) {
+    const std::string found = refusal({jobs(column, "30"), machines});
+    EXPECT_NE(found.find("j.csv:1:21: " + unknown), std::string::npos) << found;
+    EXPECT_EQ(refusal({jobs(column, "30"), machines, "cluster.gpu_types=" + types}), "");
+    EXPECT_EQ(refusal({jobs(column, "30"), "cluster.machines=1x1:V100+1x1:T44",
+                       "cluster.gpu_memory_mib=16000"}),
+              "");
+  }
+  const std::string renamed = refusal({jobs("t", "30"), machines, "workload.columns=t=solo_s@T44"});
+  EXPECT_NE(renamed.find("j.csv:1:21: " + unknown), std::string::npos) << renamed;
+  EXPECT_EQ(refusal({jobs("t", "30"), machines, "workload.columns=t=solo_s@T4"}), "");
+
+  const std::string named = refusal({jobs("gpu_models", "T4|T44"), machines});
+  EXPECT_NE(named.find("job 'a' of j.csv runs on an " + unknown), std::string::npos) << named;
+  EXPECT_EQ(refusal({jobs("gpu_models", "T4|K80"), machines}), "");
+  EXPECT_EQ(refusal({jobs("gpu_models", "T44")}), "") << "not read, and said so in a note";
+
+  const std::string times =
+      folder.write("s.csv", "workload,gpu_type,time_s\nbert,V100,10\nbert,K80,20\nbert,T44,30\n");
+  const std::string of_table = refusal({"workload.solo_times=" + times, "workload.gpu_type=V100"});
+  EXPECT_NE(of_table.find("s.csv:4:6: " + unknown), std::string::npos) << of_table;
+  const std::string drawn = refusal({"workload={source: solo-table, path: '" + times + "'}"});
+  EXPECT_NE(drawn.find("s.csv:4:6: " + unknown), std::string::npos) << drawn;
 }
 
 TEST_F(SoloTimes, TraceInfoShowsTheLoadByType) {

@@ -52,6 +52,25 @@ TEST(StandardStreams, NoFileTakesTheNumberOfAClosedOne) {
   EXPECT_EQ(test::read_file(directory.path("err")), "corun: standard output cannot be written\n");
 }
 
+TEST(StandardStreams, AFileThatReplacesThemIsRefused) {
+  const test::TemporaryDirectory directory;
+  const std::string replay = "\"$corun\" replay --quiet --set replications=1 --figure ";
+  const auto error = [&] { return test::read_file(directory.path("err")); };
+  for (const char* line : {"/dev/stdout >out.svg", "out.svg >out.svg", "out.svg >>out.svg"}) {
+    EXPECT_EQ(shell(directory, replay + line), 2) << line;
+    EXPECT_NE(error().find("is where standard output goes, and what the program prints there would "
+                           "be lost; give another file\n"),
+              std::string::npos)
+        << line << ": " << error();
+  }
+  EXPECT_EQ(shell(directory, replay + "/dev/stderr 2>e.svg"), 2);
+  EXPECT_NE(test::read_file(directory.path("e.svg")).find("is where standard error goes"),
+            std::string::npos);
+  EXPECT_EQ(shell(directory, replay + "/dev/stdout | cat"), 0) << "of cat";
+  EXPECT_NE(error().find("'/dev/stdout' is not a regular file"), std::string::npos) << error();
+  EXPECT_EQ(shell(directory, replay + "f.svg >out"), 0) << error();
+}
+
 TEST(StandardStreams, NoFileThatASweepKeepsOpenHasTheNumberOfAClosedOne) {
   const test::TemporaryDirectory directory;
   const std::string config =

@@ -249,7 +249,7 @@ def run_command(program, line):
         here.mkdir()
         for name in ["examples", "experiments"]:
             (here / name).symlink_to(ROOT / name)
-        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "CORUN_DATA": str(DATA)}
+        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
         return run(["bash", "-c", cheaper(line)], LIMIT_S, cwd=here, env=environment)
 
 

@@ -418,6 +418,31 @@ class Raises(support.Case):
                 replay(wrong)
             self.one_line(caught.exception, part)
 
+    def test_attributes_of_a_class_of_the_wrong_type(self):
+        for key, value, part in (("belief", True, "policies: Mine.belief: found True, expected a word, such as 'none'"),
+                                 ("start", None, "policies: Mine.start: found None, expected a word, such as 'control'"),
+                                 ("start", lambda mine: None, "policies: Mine.start: found <function"),
+                                 ("belief", "configurd", "configured"), ("start", "jion", "join")):
+            with self.assertRaises(corun.InputError) as caught:
+                replay(type("Mine", (Pairs,), {key: value}))
+            self.one_line(caught.exception, part)
+        replay({"policy": type("Mine", (Pairs,), {"start": None}), "start": "join"})  # the entry says it
+
+    def test_wrong_arguments_of_view_and_belief(self):
+        for ask, part in ((lambda v: v.job("a"), "it raised TypeError: job: found str, expected a whole number"),
+                          (lambda v: v.residents(0.5), "TypeError: gpu: found float, expected a whole number"),
+                          (lambda v: v.may_run_on(v.waiting[0], None), "TypeError: gpu: found NoneType, expected"),
+                          (lambda v: v.oldest(-1), "ValueError: most: expected a whole number from 0"),
+                          (lambda v: v.oldest("a"), "TypeError: most: found str, expected a whole number"),
+                          (lambda v: v.residents(), "TypeError: residents(): incompatible function arguments, at"),
+                          (lambda v: v.belief.best_co_runners(v.waiting, "a"), "TypeError: most: found str"),
+                          (lambda v: v.belief.best_co_runners(v.waiting, 1, 3), "ValueError: objective: expected"),
+                          (lambda v: v.belief.best_co_runners(v.waiting, 1, "balance", "a"), "ValueError: risk: exp"),
+                          (lambda v: v.belief.sampled_pairs([0], [1], draw=0.5), "TypeError: draw: found float")):
+            with self.assertRaises(corun.InputError) as caught:
+                replay(deciding(lambda mine, view, ask=ask: ask(view), belief="configured"))
+            self.one_line(caught.exception, part)
+
     def test_ctrl_c_ends_an_endless_decide(self):
         """Of the policies that run, and of those that wait for Python's lock, in which they have not been called.
 

@@ -1,6 +1,8 @@
 """corun.replay() and corun.read()."""
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -64,7 +66,22 @@ class Replay(support.Case):
                 ({"config": self.folder / "none.yaml"}, ["none.yaml"]),
                 ({"set": {"seed": 1}, "seed": 2}, ["seed: found in set and as an argument"]),
                 ({"out": self.folder / "a.csv"}, ["a.csv"]),
-                ({"device": "tpu"}, ["tpu"])):
+                ({"device": "tpu"}, ["tpu"]),
+                ({"device": 3}, ["device: found 3, expected 'auto'"]),
+                ({"threads": -1}, ["threads: found -1, expected a whole number from 0 (one per core) to 4096"]),
+                ({"threads": "3"}, ["threads: found '3'"]),
+                ({"threads": True}, ["threads: found True"]),
+                ({"threads": 10**9}, ["threads: found 1000000000"]),
+                ({"force": "x"}, ["force: found 'x', expected True or False"]),
+                ({"quiet": 2}, ["quiet: found 2"]),
+                ({"out": 3}, ["out: found 3, expected the path"]),
+                ({"data": 3}, ["data: found 3, expected the path"]),
+                ({"config": 3}, ["config: found 3, expected the path of a configuration or trace, or a dictionary"]),
+                ({"config": {"policies": 3}}, ["policies: found 3, expected a list"]),
+                ({"set": ["cluster.nodes"]}, ["set: found ['cluster.nodes'], expected a dictionary"]),
+                ({"policies": 3}, ["policies: found 3, expected a list"]),
+                ({"config": self.folder / "none.csv"}, ["config: no file '", "none.csv'"]),
+                ({"config": self.folder}, [str(self.folder), "directory"])):
             with self.subTest(given), self.assertRaises(corun.InputError) as caught:
                 corun.replay(**{"replications": 1, "quiet": True, **given})
             self.one_line(caught.exception, *parts)
@@ -84,6 +101,27 @@ class Replay(support.Case):
             corun.replay(policies=["sjf"], replications=1)
         self.assertTrue(any("exact run times" in str(w.message) for w in caught))
         self.assertTrue(all(w.category is corun.CorunWarning and w.filename == __file__ for w in caught))
+
+    def test_a_killed_replay_leaves_no_folder_for_ever(self):
+        script = ("import corun\nclass Mine(corun.Policy):\n    def decide(self, view):\n"
+                  "        print('in', flush=True)\n        while True: pass\n"
+                  "corun.replay(policies=[Mine], quiet=True)")
+        environment = {**os.environ, "TMPDIR": str(self.folder)}
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment) as process:
+            limit = threading.Timer(support.LIMIT_S, process.kill)
+            limit.start()
+            try:
+                self.assertEqual(process.stdout.readline(), b"in\n")
+                self.assertEqual(len(list(self.folder.iterdir())), 1)
+                again = "import corun, os\ncorun.replay(replications=1, policies=['fcfs'], quiet=True)"
+                for left in (1, 0):  # one of a running program stays
+                    subprocess.run([sys.executable, "-c", again], env=environment, check=True, timeout=support.LIMIT_S)
+                    self.assertEqual(len(list(self.folder.iterdir())), left)
+                    process.kill()
+                    process.wait(timeout=support.LIMIT_S)
+            finally:
+                limit.cancel()
+                process.kill()
 
     def test_ctrl_c_stops_and_keeps_what_is_finished(self):
         path = self.folder / "r.h5"
@@ -221,10 +259,30 @@ class Read(support.Case):
     def test_a_table_that_was_replaced_after_opening(self):
         path = self.folder / "r.h5"
         results = corun.replay(**support.SHORT, out=path)
-        path.write_bytes(path.read_bytes()[:3000])
+        whole = path.read_bytes()
+        path.write_bytes(whole[:3000])
         with self.assertRaises(corun.InputError) as caught:
             results.runs
         self.one_line(caught.exception, "r.h5", "damaged")
+        path.write_bytes(whole)  # the same bytes are the same results
+        self.assertEqual(len(results.runs), 3 * 2 * 24)
+        path.unlink()
+        with self.assertRaises(corun.InputError) as caught:
+            results.metrics
+        self.one_line(caught.exception, "r.h5: no such file any more, expected the results file that was opened")
+        self.assertEqual(len(results.runs), 3 * 2 * 24)  # read before
+
+    def test_tables_of_another_run_are_not_shown(self):
+        path = self.folder / "r.h5"
+        first = corun.replay(**support.SHORT, out=path)
+        loaded = corun.read(path).load()
+        other = corun.replay(**{**support.SHORT, "replications": 2}, out=path, force=True)
+        for _ in range(2):
+            with self.assertRaises(corun.InputError) as caught:
+                first.metrics
+            self.one_line(caught.exception, "r.h5: has other results than when it was opened")
+        self.assertEqual(len(other.metrics), 2 * 2)
+        self.assertEqual(len(loaded.metrics), 3 * 2)
 
     def test_damaged_and_foreign_files_are_refused(self):
         path = self.folder / "r.h5"
@@ -244,8 +302,12 @@ class Read(support.Case):
         with self.assertRaises(corun.InputError) as caught:
             corun.read(self.folder / "none\n\x1b[31m.h5")
         self.one_line(caught.exception, "none\\x0a\\x1b[31m.h5: no such file")
-        with self.assertRaises(corun.InputError):
+        with self.assertRaises(corun.InputError) as caught:
             corun.read(self.folder)
+        self.one_line(caught.exception, "is a directory")
+        with self.assertRaises(corun.InputError) as caught:
+            corun.read(3)
+        self.one_line(caught.exception, "results: found 3, expected the path of a results file")
         with h5py.File(path, "w") as file:
             file.attrs["kind"] = "else"
         self.seal(path)

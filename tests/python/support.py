@@ -1,6 +1,7 @@
 """Shared by the tests of the Python package."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["CORUN_PROGRAM"]
 DATA = os.environ.get("CORUN_DATA", "")
 LIMIT_S = 300  # for one run of a program
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and with them the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A short run with beliefs: the JRS queue on four GPUs.
 SHORT = {"replications": 3, "policies": ["fcfs", "min-slowdown"], "quiet": True}

@@ -569,6 +569,9 @@ TEST_F(ResultsTest, PartsOfAKilledRunAreKeptAside) {
     const std::string aside = file + ".partial." + std::to_string(killed);
     EXPECT_TRUE(contains(writer.notice(), "3 finished replications")) << writer.notice();
     EXPECT_TRUE(contains(writer.notice(), "'" + aside + "'")) << writer.notice();
+    EXPECT_EQ(contains(writer.notice(), "; still earlier ones are in '" + file + ".partial.1'"),
+              killed == 2)
+        << writer.notice();
     EXPECT_EQ(read_parts(aside).size(), 3U);
     writer.add(make_replication(8));
     wait_for(writer, 1);
@@ -576,6 +579,15 @@ TEST_F(ResultsTest, PartsOfAKilledRunAreKeptAside) {
     writer.finish(make_result(2));
   }
   EXPECT_EQ(names(), (std::set<std::string>{"r.h5", "r.h5.partial.1", "r.h5.partial.2"}));
+  // They are named until their user removes them.
+  EXPECT_EQ(ResultsWriter(file, make_header()).notice(),
+            "earlier runs that were killed left finished replications in '" + file +
+                ".partial.1', '" + file + ".partial.2': remove it when it is not needed");
+  fs::remove_all(file + ".partial.1");
+  EXPECT_TRUE(
+      contains(ResultsWriter(file, make_header()).notice(), "in '" + file + ".partial.2':"));
+  fs::remove_all(file + ".partial.2");
+  EXPECT_EQ(ResultsWriter(file, make_header()).notice(), "");
 }
 
 TEST_F(ResultsTest, TwoWritersCannotShareAFile) {

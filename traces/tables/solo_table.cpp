@@ -112,11 +112,13 @@ class SoloRows {
 
   explicit SoloRows(const CsvReader& csv) : csv_(&csv) {}
 
-  /// Adds the cell of the current record; `column` is the place of an error.
-  void add(CsvReader::Column column, const std::string& workload, std::string_view type,
+  /// Adds the cell of the current record; `column` is the place of an error, `type` the column of the GPU type.
+  void add(CsvReader::Column column, const std::string& workload, CsvReader::Column type_column,
            double time_s, double memory_mib) {
-    const Row row{position(names_, name_at_, workload),
-                  position(types_, type_at_, std::string(type)), time_s, memory_mib};
+    const std::string type(csv_->text(type_column));
+    const Row row{position(names_, name_at_, workload), position(types_, type_at_, type), time_s,
+                  memory_mib};
+    if (types_.size() > type_places_.size()) type_places_.push_back(csv_->place(type_column));
     const auto [known, is_new] = line_.emplace(std::pair(row.workload, row.type), csv_->line());
     if (!is_new) {
       csv_->fail(column, "'" + printable(workload) + "' on " + printable(type) +
@@ -157,6 +159,7 @@ class SoloRows {
     }
     table.names = std::move(names_);
     table.types = std::move(types_);
+    table.type_places = std::move(type_places_);
     return table;
   }
 
@@ -173,6 +176,7 @@ class SoloRows {
   const CsvReader* csv_;
   std::vector<std::string> names_;
   std::vector<std::string> types_;
+  std::vector<std::string> type_places_;
   Index name_at_;
   Index type_at_;
   std::vector<Row> rows_;
@@ -253,7 +257,7 @@ SoloTable read_own(CsvReader& csv, WorkloadKeys& keys) {
   SoloRows rows(csv);
   while (csv.next()) {
     const std::string name(csv.required_text(workload, "the name of a workload"));
-    const std::string_view gpu = csv.required_text(type, "the name of a GPU type");
+    csv.required_text(type, "the name of a GPU type");
     const double memory_mib = memory ? csv.number(*memory, kMib).value_or(kNaN) : kNaN;
     const bool runs = csv.text(time) != "-";
     const double time_s = runs ? csv.number(time, kSoloOnType).value_or(kNaN) : kNeverRuns;
@@ -261,7 +265,7 @@ SoloTable read_own(CsvReader& csv, WorkloadKeys& keys) {
       csv.refuse(time, "a time, '-' (does not run there), or a memory_mib without time",
                  "fill one in, or remove the row");
     }
-    rows.add(workload, name, gpu, time_s, memory_mib);
+    rows.add(workload, name, type, time_s, memory_mib);
     profiles.read(csv, rows.position_of(name), name);
   }
   SoloTable table = rows.table(kNaN, keys);
@@ -286,7 +290,7 @@ SoloTable read_sia(CsvReader& csv, WorkloadKeys& keys) {
     const std::string gpu(csv.required_text(type, "the name of a GPU type"));
     const auto size = csv.integer(batch, kBatchSize);
     if (!size) csv.refuse(batch, "a batch size, 1 or more");
-    rows.add(job, with_batch(name, *size), gpu, csv.required_number(step, kStep), kNaN);
+    rows.add(job, with_batch(name, *size), type, csv.required_number(step, kStep), kNaN);
     if (rows.names().size() > workloads.size()) workloads.push_back({name, *size});
     std::int64_t& most = largest[{name, gpu}];
     most = std::max(most, *size);
@@ -359,8 +363,9 @@ SoloTable read_miso(CsvReader& csv, WorkloadKeys& keys, CsvReader* profile) {
     const std::string_view name = csv.required_text(job, "the name of a job");
     const auto size = csv.integer(batch, kBatchSize);
     if (!size) csv.refuse(batch, "a batch size, 1 or more");
-    rows.add(job, with_batch(name, *size), csv.required_text(slice, "the name of a slice"),
-             csv.number(step, kStep).value_or(kNeverRuns), kNaN);
+    csv.required_text(slice, "the name of a slice");
+    rows.add(job, with_batch(name, *size), slice, csv.number(step, kStep).value_or(kNeverRuns),
+             kNaN);
   }
   std::map<std::size_t, double> peaks_mib;
   std::map<std::size_t, Profile> profiles;

@@ -47,6 +47,8 @@ namespace corun::inline traces {
 
 struct SoloTable {
   std::vector<std::string> types;  ///< as named in the file, by first appearance
+  std::vector<std::string>
+      type_places;                 ///< of their first appearances, for messages: FILE:LINE:COLUMN
   std::vector<std::string> names;  ///< of workloads, by first appearance; all different
   std::vector<WorkloadKey> keys;   ///< of names
   std::vector<Profile> profiles;   ///< of names; without memory demand

@@ -7,7 +7,7 @@ import matplotlib
 from matplotlib import font_manager, pyplot
 
 from ..errors import InputError
-from ..text import printable
+from ..text import path_of, printable
 from .data_file import write_csv
 
 # Okabe and Ito (2008), "Color Universal Design"; black last: it is the colour of the axes. The yellow is too pale for
@@ -95,7 +95,8 @@ def _height(height):
 def _files(save):
     if save is None:
         return []
-    paths = [os.fspath(p) for p in ([save] if isinstance(save, (str, os.PathLike)) else save)]
+    one = not isinstance(save, (list, tuple))
+    paths = [path_of(p, "save", "names of files, one or a list") for p in ([save] if one else save)]
     for path in paths:
         if os.path.splitext(path)[1].lower() not in _METADATA:
             raise InputError(f"save: found '{printable(path, 200)}', expected a name that ends in .pdf, .svg or .png")

@@ -1,8 +1,11 @@
 """What figures need of the tables that they get."""
+from collections.abc import Iterable
+
 import numpy
 import pandas
 
 from ..errors import InputError
+from ..text import refused
 from .style import shown
 
 
@@ -32,6 +35,8 @@ def series(table, by, order=None):
     found = [name for name in dict.fromkeys(table[by].tolist()) if not pandas.isna(name)]
     if order is None:
         return found
+    if isinstance(order, str) or not isinstance(order, Iterable):
+        raise refused("order", order, f"a list of names in the column '{shown(by)}'")
     missing = [name for name in order if name not in found]
     if missing:
         raise InputError(f"order: found '{shown(missing[0])}', expected names in the column '{shown(by)}'")

@@ -36,12 +36,13 @@ class GpuBox : public LiveProgram {
 };
 
 TEST_F(GpuBox, OneCallDoesItAll) {
+  // Ten samples each: a job that was not seen on the GPU seems to need no memory, and then its group runs out of it.
   const std::string file =
-      config({{"gemm", "0.03 90 1200 30 0.8"},
-              {"conv", "0.03 80 2400 30 0.7"},
-              {"stream", "0.03 60 1536 80 0.5"},
-              {"rl", "0.03 20 300 5 0.1"},
-              {"hungry", "0.03 50 8000 20 0.4"}},
+      config({{"gemm", "0.2 90 1200 30 0.8"},
+              {"conv", "0.2 80 2400 30 0.7"},
+              {"stream", "0.2 60 1536 80 0.5"},
+              {"rl", "0.2 20 300 5 0.1"},
+              {"hungry", "0.2 50 8000 20 0.4"}},
              "queue: [gemm, rl, stream, hungry, conv, stream, gemm, hungry, rl, conv]\n"
              "policies: [{name: fcfs}, {name: random},\n"
              "           {name: kube-default, backoff_initial_s: 0.1, backoff_max_s: 0.2},\n"

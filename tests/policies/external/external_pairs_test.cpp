@@ -250,6 +250,24 @@ TEST(ExternalPairs, TheLimitIsOneOfTheTurn) {
   EXPECT_EQ(error_of_asking(most + "    start(*view['waiting'])\n"), "no error");
 }
 
+TEST(ExternalPairs, AMillionQuestionsInOneTurnEndSoon) {
+  const std::string often = R"(
+    if n == 1:
+        for times in range(LIMIT):
+            ask([[0, 1]])
+)";
+  const auto asking = [&](const char* times) {
+    std::string turn = often;
+    turn.replace(turn.find("LIMIT"), 5, times);
+    return error_of_asking(turn + "    start(*view['waiting'])\n");
+  };
+  EXPECT_NE(
+      asking("1000000").find("asked for pairs more than 10000 times before its decisions; ask "
+                             "for many pairs at once"),
+      std::string::npos);
+  EXPECT_EQ(asking("10000"), "no error");
+}
+
 TEST(ExternalPairs, TheExampleDoesAsGreedyMinSlowdown) {
   constexpr std::size_t kJobs = 21;
   Rng rng(7, Stream::kTest, 0);

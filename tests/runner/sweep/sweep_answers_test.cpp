@@ -295,6 +295,35 @@ TEST(SweepAnswers, ShownAsTextJsonCsvAndPicture) {
   }
 }
 
+TEST(SweepAnswers, TimesHaveTheUnitOfTablesOfReplays) {
+  SweepResults results = results_of(kGrid, {"a", "b"}, 5, known_truth);
+  const auto set = [&](double a_s, double b_s) {
+    for (std::size_t q = 0; q < 2; ++q) {
+      for (auto& point : results.policies[q].values) {
+        for (MetricValues& values : point) at(values, Metric::kJctS) = q == 0 ? a_s : b_s;
+      }
+    }
+    return answer_sweep(results, {Metric::kJctS});
+  };
+  const SweepAnswers minutes = set(1200, 3000);
+  const std::string table = answers_table(results, minutes);
+  EXPECT_NE(table.find("\nbest configuration in jct min, less is better\n"), std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\njct min, less is better\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("\n  a       20.0 "), std::string::npos) << table;
+  EXPECT_NE(table.find("\n  b       50.0 "), std::string::npos) << table;
+  EXPECT_NE(table.find(" 30.0"), std::string::npos) << "difference: " << table;
+  EXPECT_EQ(table.find("jct_s"), std::string::npos) << table;
+  const std::string figure = answers_figure(results, minutes);
+  EXPECT_NE(figure.find(">jct min (less is better)<"), std::string::npos);
+  EXPECT_NE(figure.find(">jct min by cluster.nodes<"), std::string::npos);
+  EXPECT_EQ(answers_json(results, minutes)["best"][0]["metric"], "jct_s");
+  EXPECT_EQ(answers_json(results, minutes)["best"][0]["means"]["a"]["mean"], 1200);
+  EXPECT_NE(answers_csv(results, minutes).find("\nbest,jct_s,a,,1200,"), std::string::npos);
+  const std::string seconds = answers_table(results, set(120, 300));
+  EXPECT_NE(seconds.find("\njct_s, less is better\n"), std::string::npos) << seconds;
+}
+
 TEST(SweepAnswers, WordsAreDrawnAndWhoNeverSharesIsSaid) {
   const SweepResults results =
       results_of("sweep: {grid: {world.fallback: [contention, cluster-mean]}}\n", {"alone", "mine"},

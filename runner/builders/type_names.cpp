@@ -1,0 +1,52 @@
+#include "runner/builders/type_names.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
+
+namespace corun::inline runner {
+
+namespace {
+
+bool is_described(std::string_view name, const Cluster& cluster) {
+  const auto has_name = [&](const NodeSpec& node) { return node.gpu.name == name; };
+  return cluster.types.find(name) != nullptr || std::ranges::any_of(cluster.spec.nodes, has_name);
+}
+
+std::string unknown(std::string_view name, const Cluster& cluster) {
+  return "unknown GPU type '" + printable(name) + "', expected one of the catalogue, of " +
+         "cluster.gpu_types or of the cluster; " + cluster.types.advice(name);
+}
+
+}  // namespace
+
+void check_type_names(std::span<const TypeName> names, const Cluster& cluster) {
+  for (auto type = names.begin(); type != names.end(); ++type) {
+    const std::string place(type->place);
+    if (!is_described(type->name, cluster)) throw InputError(place, unknown(type->name, cluster));
+    for (auto other = names.begin(); other != type; ++other) {
+      if (other->name == type->name || !cluster.types.same(type->name, other->name)) continue;
+      throw InputError(place, "'" + printable(type->name) + "' and '" + printable(other->name) +
+                                  "' (" + std::string(other->place) +
+                                  ") are one GPU type, expected each type under one name; give "
+                                  "both the same name, or leave one of them out");
+    }
+  }
+}
+
+void check_gpu_models(const Trace& trace, const Cluster& cluster, const std::string& place) {
+  for (std::size_t i = 0; i < trace.gpu_models.size(); ++i) {
+    if (is_described(trace.gpu_models[i], cluster)) continue;
+    const auto names_it = [&](const JobSpec& job) { return (job.gpu_models >> i & 1U) != 0; };
+    const auto job = std::ranges::find_if(trace.workload.jobs, names_it);
+    if (job == trace.workload.jobs.end()) continue;
+    const auto j = static_cast<std::size_t>(job - trace.workload.jobs.begin());
+    throw InputError(place, "job '" + printable(trace.names[j]) + "' of " +
+                                printable(trace.source) + " runs on an " +
+                                unknown(trace.gpu_models[i], cluster));
+  }
+}
+
+}  // namespace corun::inline runner

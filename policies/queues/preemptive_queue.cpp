@@ -29,6 +29,7 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
   ++searches_;
   for (const GpuId g : gpus) {
     for (const JobId job : view.gpu(g).residents) {
+      if (!victims.jobs.empty() && victims.jobs.back() == job) continue;
       Running& victim = running_.at(job)->second;
       if (std::exchange(victim.marked, searches_) != searches_) victims.jobs.push_back(job);
     }

@@ -82,7 +82,8 @@ class ClusterBackend {
   /// Requests a report kTimer at this time.
   virtual void wake_at(Time at) = 0;
 
-  /// The episodes that ended in the latest advance() or since, in order of their ends.
+  /// The episodes that ended in the latest advance() or since, in order of their ends; of those of a gang the primary one
+  /// at least.
   virtual std::span<const EpisodeRecord> finished_episodes() const = 0;
   /// The record of a job that has arrived. It is final once the job was reported as finished or out
   /// of memory for good, and may be read until the next advance() after that.

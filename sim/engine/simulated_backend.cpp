@@ -121,9 +121,17 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
 /// `exclusive`: no job may join them.
 void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus,
                              bool exclusive) {
-  for (const GpuId g : gpus) account(g);
+  const bool apart = !exclusive && begins_apart(jobs, gpus);
+  GpuList list;
+  if (!apart) {
+    for (const GpuId g : gpus) {
+      const auto& residents = state_.gpu(g).residents;
+      if (residents.size() == 1 && jobs_[residents.front()].apart) unfold(residents.front());
+      account(g);
+    }
+    list = list_of(gpus);
+  }
   const std::uint32_t group = next_group_++;
-  const GpuList list = list_of(gpus);
   for (const JobId job : jobs) {
     const double slowest_gpu = slowest_alone(job, gpus);
     Active& active = jobs_[job];
@@ -155,6 +163,13 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.has_work = work_ns > 0;
     if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
     record.ask_of_run(run_solo, active.work_left);
+    if (apart) {
+      active.apart = true;
+      active.open_episodes += static_cast<int>(gpus.size());
+      for (const GpuId g : gpus) state_.add(g, job, false);
+      if (!running.will_oom) set_speed(job, active, slowest_gpu);
+      return;
+    }
     for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
   }
   if (!narrowed_.empty()) narrowed_.clear();
@@ -218,6 +233,10 @@ Preempted SimulatedBackend::preempt(JobId job) {
   record.preempt_run(
       now_, from_nanoseconds(static_cast<double>(kept.count()) / slowest_alone(job, running.gpus)),
       kept);
+  if (jobs_[job].apart) {
+    vacate_apart(job, record.run_solo);
+    return Preempted::kReturned;
+  }
   for (const GpuId g : running.gpus) {
     EpisodeRecord& episode = devices_[index(g)].episode;
     leave_unfinished(job, episode);
@@ -259,6 +278,10 @@ void SimulatedBackend::finish(JobId job) {
   record.finish_run(now_);
   if (!record.first_start) record.first_start = record.last_start;
   jobs_[job].finished = true;
+  if (jobs_[job].apart) {
+    vacate_apart(job, record.run_solo);
+    return;
+  }
   leave_probe(job);
   ticking_ = jobs_[job].running.order;
   vacate(job);
@@ -268,6 +291,10 @@ void SimulatedBackend::finish(JobId job) {
 Report SimulatedBackend::run_out_of_memory(JobId job) {
   jobs_[job].running.event = EventQueue::kNone;
   jobs_[job].record.run_out_of_memory(now_);
+  if (jobs_[job].apart) {
+    vacate_apart(job, Duration::zero());
+    return {ReportKind::kOutOfMemory, job};
+  }
   leave_probe(job);
   for (const GpuId g : jobs_[job].running.gpus) {
     leave_unfinished(job, devices_[index(g)].episode);
@@ -328,7 +355,7 @@ void SimulatedBackend::finish_probe(GpuId gpu) {
 SimulatedBackend::GpuList SimulatedBackend::list_of(std::span<const GpuId> gpus) {
   if (gpus.size() == 1) return nullptr;
   std::vector<GpuId> sorted(gpus.begin(), gpus.end());
-  std::ranges::sort(sorted);
+  if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
   return std::make_shared<const std::vector<GpuId>>(std::move(sorted));
 }
 
@@ -361,6 +388,99 @@ void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu, const GpuLis
   episode.jobs.push_back(job);
   ++active.open_episodes;
   state_.add(gpu, job, exclusive);
+}
+
+bool SimulatedBackend::begins_apart(std::span<const JobId> jobs,
+                                    std::span<const GpuId> gpus) const {
+  if (jobs.size() != 1 || gpus.size() == 1) return false;
+  return std::ranges::all_of(gpus, [&](GpuId g) { return state_.gpu(g).residents.empty(); });
+}
+
+/// Another job comes to its GPUs: sets their Devices to what they would be now, had they been kept since its start.
+void SimulatedBackend::unfold(JobId job) {
+  Active& active = jobs_[job];
+  active.apart = false;
+  const GpuList list = list_of(active.running.gpus);
+  for (const GpuId g : active.running.gpus) {
+    Device& device = devices_[index(g)];
+    std::vector<JobId> jobs = recorder_.empty_list();
+    jobs.push_back(job);
+    device.episode = EpisodeRecord{};
+    device.episode.gpu = g;
+    device.episode.start = active.record.last_start;
+    device.episode.jobs = std::move(jobs);
+    device.shared = list;
+    device.since = active.record.last_start;
+    device.formed.assign(1, job);
+    device.speeds.assign(1, 1.0);
+    device.provenance = Provenance::kAlone;
+    look_up_alone(g);
+  }
+}
+
+/// As vacate(), for a gang apart; `solo`: of its work that counts in the episodes.
+void SimulatedBackend::vacate_apart(JobId job, Duration solo) {
+  Active& active = jobs_[job];
+  active.apart = false;
+  account_apart(job, active);
+  EpisodeRecord episode;
+  episode.start = active.record.last_start;
+  episode.end = now_;
+  episode.solo_sum = solo;
+  if (active.finished) {
+    episode.jobs = recorder_.empty_list();
+    episode.jobs.push_back(job);
+  } else {
+    episode.unfinished = 1;
+  }
+  for (const GpuId g : active.running.gpus) state_.remove(g, job);
+  active.open_episodes -= static_cast<int>(active.running.gpus.size());
+  if (active.open_episodes == 0 && active.finished) over_.push_back(job);
+  recorder_.add(std::move(episode), std::exchange(active.running.gpus, {}));
+}
+
+/// As account() for each of its GPUs, from its start to now.
+void SimulatedBackend::account_apart(JobId job, const Active& active) {
+  const Duration elapsed = now_ - active.record.last_start;
+  if (elapsed == Duration::zero()) return;
+  const double seconds = to_seconds(elapsed);
+  const Profile& profile = workload_.jobs[index(job)].profile;
+  UsageRecord& usage = recorder_.usage();
+  const GpuType* type = nullptr;  // of the GPU before
+  double util_s = 0;
+  std::optional<double> mem_s;
+  std::optional<SoloSource> source;
+  for (const GpuId g : active.running.gpus) {
+    if (const GpuType& own = state_.gpu_type(g); &own != type) {
+      type = &own;
+      double alone = own.speed;
+      std::optional<double> demand_mib = profile.mem_used_mib;
+      if (on_types_ != nullptr) {
+        const Alone known = on_types_->alone(job, own, options_.noise_seed);
+        alone = known.speed;
+        source = known.source;
+        demand_mib = on_types_->memory_mib(job, own);
+      }
+      // The terms of account(), in its order: sums of the same rounding.
+      const double util = 0 + profile.gpu_util_pct.value_or(0) / 100 * active.running.speed / alone;
+      util_s = std::min(1.0, util) * seconds;
+      mem_s.reset();
+      if (demand_mib) {
+        const double memory = active.running.will_oom ? 0 : *demand_mib / own.memory_mib;
+        mem_s = std::min(1.0, memory) * seconds;
+      }
+    }
+    usage.busy += elapsed;
+    if (source) usage.solo_s[static_cast<std::size_t>(*source)] += seconds;
+    if (profile.gpu_util_pct) {
+      usage.util_s += util_s;
+      usage.util_known_s += seconds;
+    }
+    if (mem_s) {
+      usage.mem_s += *mem_s;
+      usage.mem_known_s += seconds;
+    }
+  }
 }
 
 void SimulatedBackend::vacate(JobId job) {
@@ -428,7 +548,7 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
 void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   Running& running = active.running;
   // The utilisation of all GPUs of a gang depends on its speed: account it before the speed changes.
-  for (const GpuId g : running.gpus) account(g);
+  if (!active.apart) std::ranges::for_each(running.gpus, [this](GpuId g) { account(g); });
   const bool ticks = options_.tick_rule == TickRule::kProgress;
   if (ticks && running.event != EventQueue::kNone && running.due == now_) {
     running.speed = speed;  // it ends at this instant
@@ -504,6 +624,10 @@ std::optional<Provenance> SimulatedBackend::true_speeds(GpuId gpu, std::vector<d
   const Device& device = devices_[index(gpu)];
   const auto& residents = state_.gpu(gpu).residents;
   out.clear();
+  if (residents.size() == 1 && jobs_[residents.front()].apart) {
+    out.push_back(jobs_[residents.front()].running.speed / speed_alone(residents.front(), gpu));
+    return Provenance::kAlone;
+  }
   for (std::size_t i = 0; i < residents.size(); ++i) {
     const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[i].speed;
     out.push_back(jobs_[residents[i]].running.speed / alone);

@@ -141,6 +141,19 @@ std::vector<ReplayResult> replay_worlds(const std::vector<std::unique_ptr<Experi
   return results;
 }
 
+/// Tells on stderr which policies broke a rule; returns whether one did.
+bool tell_failures(const Experiment& experiment, const ReplayResult& result) {
+  std::optional<std::size_t> told;
+  for (const FailedRun& run : failed_runs(result)) {
+    if (told == run.policy) continue;  // its first one says enough
+    told = run.policy;
+    const std::string& place = experiment.policies()[run.policy].place;
+    note("error: {}{}{} (replication {})\n", place, place.empty() ? "" : ": ", run.reason,
+         run.replication);
+  }
+  return told.has_value();
+}
+
 int compare_worlds(const Config& config, const CommonOptions& common,
                    const std::vector<std::string>& worlds, const AskedView& asked) {
   std::vector<std::unique_ptr<Experiment>> experiments;
@@ -175,7 +188,9 @@ int compare_worlds(const Config& config, const CommonOptions& common,
     }
     print_ranking(std::cout, shown);
   }
-  return stopped ? kInterrupted : kDone;
+  bool failed = false;
+  for (const WorldResult& w : shown) failed |= tell_failures(*w.experiment, *w.result);
+  return stopped ? kInterrupted : failed ? kCheckFailed : kDone;
 }
 
 /// Runs the experiment; finished replications go to the writer, if any.
@@ -259,7 +274,8 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   } else {
     print_result(common.format, experiment, result, view);
   }
-  return result.interrupted ? kInterrupted : kDone;
+  const bool failed = tell_failures(experiment, result);
+  return result.interrupted ? kInterrupted : failed ? kCheckFailed : kDone;
 }
 
 /// The overrides that stand for the options and for a trace; the latter empties `path`.

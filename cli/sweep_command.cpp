@@ -1,7 +1,9 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -115,6 +117,16 @@ int answer(SweepRequest& request, const std::string& path) {
   return kDone;
 }
 
+/// Tells which policies broke a rule, and where; returns the exit code of a command that is done.
+int code_of(const std::vector<SweepNote>& failures) {
+  for (const SweepNote& failure : failures) {
+    std::cerr << fmt::format(
+        "error: point {}{}: {}\n", failure.first_point,
+        failure.points > 1 ? fmt::format(" and {} more", failure.points - 1) : "", failure.text);
+  }
+  return failures.empty() ? kDone : kCheckFailed;
+}
+
 int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   const std::string output = output_of(request, "hdf5");
   std::vector<NamedFile> inputs;
@@ -130,7 +142,17 @@ int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   request.note(fmt::format("{}: {} points, {} replications{}", output, identity.points,
                            identity.replications - missing,
                            missing == 0 ? "" : fmt::format(" ({} missing)", missing)));
-  return kDone;
+  std::map<std::string, std::set<std::size_t>> failed;  // points by reason
+  for (const auto& journal : journals) {
+    for (const auto& [unit, failures] : journal->failures()) {
+      for (const SweepFailure& failure : failures) failed[failure.reason].insert(unit.point);
+    }
+  }
+  std::vector<SweepNote> failures;
+  for (const auto& [reason, points] : failed) {
+    failures.push_back({reason, points.size(), *points.begin()});
+  }
+  return code_of(failures);
 }
 
 int write_slurm(const SweepRequest& request, const std::string& config, const std::string& into) {
@@ -258,7 +280,7 @@ int run(const SweepRequest& request, const std::string& config) {
         fmt::format("{}: shard {}, {} replications; corun sweep --merge makes results of the "
                     "shards",
                     files.output, *shard, outcome.total));
-    return kDone;
+    return code_of(outcome.failures);
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   finish_sweep(plan, files, *start.journal, outcome,
@@ -267,7 +289,7 @@ int run(const SweepRequest& request, const std::string& config) {
   request.note(
       fmt::format("{}: {} points, {} replications in {:.1f} s; corun sweep --answers {} asks it",
                   files.output, plan.points(), outcome.total, wall.count(), files.output));
-  return kDone;
+  return code_of(outcome.failures);
 }
 
 /// Refuses options that require or exclude others.

@@ -48,6 +48,7 @@ class FifoPacked final : public Policy {
   void departed(JobId job, LogKind how, Time) override {
     if (how != LogKind::kFinish && how != LogKind::kFail) return;  // it comes back
     const auto at = places_.find(index(job));
+    if (at == places_.end()) return;  // it was done while it was profiled
     order_.erase(at->second);
     places_.erase(at);
   }

@@ -126,6 +126,7 @@ KubeDefault::KubeDefault(const KubeOptions& options, std::uint64_t seed)
 
 void KubeDefault::decide(const ClusterView& view, std::vector<Decision>& out) {
   const Time now = view.now();
+  replicas_ = std::min(options_.replicas, view.max_jobs_per_gpu(options_.replicas));
   if (view.departures() != departures_) {
     departures_ = view.departures();
     move_unschedulable(now);
@@ -226,9 +227,9 @@ void KubeDefault::look_at_nodes(const ClusterView& view) {
     for (const GpuId g : node.gpus) {
       const GpuState& gpu = gpus[index(g)];
       // A profiled job takes no co-runners: its GPU counts as full.
-      const int used = gpu.profiling ? options_.replicas : static_cast<int>(gpu.residents.size());
+      const int used = gpu.profiling ? replicas_ : static_cast<int>(gpu.residents.size());
       residents_[index(g)] = used;
-      node.free_gpus += used < options_.replicas;
+      node.free_gpus += used < replicas_;
       for (const JobId job : gpu.residents) {
         if (counted_.size() <= index(job)) counted_.resize(index(job) + 1);
         if (std::exchange(counted_[index(job)], scan_) == scan_) continue;
@@ -288,7 +289,7 @@ std::int64_t KubeDefault::score(const Node& node, const NodeSpec& spec,
 std::vector<GpuId> KubeDefault::take_devices(Node& node, const Kind& kind) {
   std::vector<GpuId> taken;
   for (const GpuId g : node.gpus) {
-    if (residents_[index(g)] < options_.replicas) taken.push_back(g);
+    if (residents_[index(g)] < replicas_) taken.push_back(g);
   }
   const auto less_shared = [this](GpuId a, GpuId b) {
     return std::pair(residents_[index(a)], a) < std::pair(residents_[index(b)], b);
@@ -298,7 +299,7 @@ std::vector<GpuId> KubeDefault::take_devices(Node& node, const Kind& kind) {
   taken.erase(wanted, taken.end());
   std::sort(taken.begin(), taken.end());  // so that gangs on the same GPUs name the same one first
   for (const GpuId g : taken) {
-    if (++residents_[index(g)] == options_.replicas) --node.free_gpus;
+    if (++residents_[index(g)] == replicas_) --node.free_gpus;
   }
   node.requested = node.requested + kind.request;
   node.scored = node.scored + with_defaults(kind.request);

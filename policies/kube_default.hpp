@@ -61,8 +61,7 @@
 ///   Delay of re-creation: a job that ran out of memory comes back at once, as a new pod without failed
 ///     attempts.
 ///
-/// The policy does not know cluster.max_jobs_per_gpu: if `replicas` is greater, the control loop refuses
-/// its decision (over-commit), so that a wrongly configured device plugin is noticed.
+/// cluster.max_jobs_per_gpu bounds the replicas.
 namespace corun::inline policies {
 
 /// Weights of the score plugins; 0 switches one off.
@@ -72,7 +71,7 @@ struct KubeScoring {
 };
 
 struct KubeOptions {
-  int replicas = 2;                      ///< time-slicing replicas per GPU, >= 1
+  int replicas = 2;  ///< time-slicing replicas per GPU, >= 1, if the cluster permits them
   int percentage_of_nodes_to_score = 0;  ///< 0: adaptive
   Duration backoff_initial = std::chrono::seconds{1};
   Duration backoff_max = std::chrono::seconds{10};  ///< >= backoff_initial
@@ -157,6 +156,7 @@ class KubeDefault final : public Policy {
   std::uint32_t kind_of(const JobView& job);
 
   KubeOptions options_;
+  int replicas_ = 1;  ///< per GPU of the cluster
   std::uint64_t seed_;
   std::vector<Duration> backoffs_;  ///< after the first, second, ... failed attempt; then the last
 

@@ -87,10 +87,17 @@ class SchedTune final : public Policy {
   };
   /// A job that was sent to its GPUs.
   struct Sent {
-    std::vector<GpuId> gpus;
+    std::vector<GpuId> gpus;           ///< ascending
     std::vector<Duration> times;       ///< predicted, by GPU
     std::vector<double> memories_mib;  ///< with the margin, by GPU; infinity: it has the GPU alone
     Time start{0};                     ///< once it runs
+    std::size_t ready =
+        0;  ///< so many of its GPUs, the first ones, have room and it is their first job
+
+    /// Position of one of its GPUs.
+    std::size_t at(GpuId gpu) const {
+      return static_cast<std::size_t>(std::ranges::lower_bound(gpus, gpu) - gpus.begin());
+    }
   };
   struct Candidate {
     Duration cost{0};
@@ -127,9 +134,7 @@ class SchedTune final : public Policy {
     Duration sum = queue.pending;
     for (const JobId j : queue.running) {
       const Sent& sent = sent_.at(j);
-      const auto at = std::ranges::find(sent.gpus, gpu) - sent.gpus.begin();
-      sum +=
-          std::max(sent.start + sent.times[static_cast<std::size_t>(at)] - view.now(), Duration{0});
+      sum += std::max(sent.start + sent.times[sent.at(gpu)] - view.now(), Duration{0});
     }
     return sum;
   }
@@ -193,8 +198,7 @@ class SchedTune final : public Policy {
     double used = memory_mib;
     for (const JobId j : queue.running) {
       const Sent& sent = sent_.at(j);
-      const auto at = std::ranges::find(sent.gpus, gpu) - sent.gpus.begin();
-      used += sent.memories_mib[static_cast<std::size_t>(at)];
+      used += sent.memories_mib[sent.at(gpu)];
     }
     return used <= type.memory_mib;
   }
@@ -204,11 +208,11 @@ class SchedTune final : public Policy {
     if (queues_[index(gpu)].waiting.empty()) return false;
     const JobId job = queues_[index(gpu)].waiting.front();
     Sent& sent = sent_.at(job);
-    for (std::size_t i = 0; i < sent.gpus.size(); ++i) {
-      const Queue& queue = queues_[index(sent.gpus[i])];
-      if (queue.waiting.front() != job || !has_room(view, sent.gpus[i], sent.memories_mib[i])) {
-        return false;
-      }
+    // A GPU that is ready stays so: no job starts there before this one.
+    for (; sent.ready < sent.gpus.size(); ++sent.ready) {
+      const GpuId next = sent.gpus[sent.ready];
+      const bool first = queues_[index(next)].waiting.front() == job;
+      if (!first || !has_room(view, next, sent.memories_mib[sent.ready])) return false;
     }
     sent.start = view.now();
     for (std::size_t i = 0; i < sent.gpus.size(); ++i) {

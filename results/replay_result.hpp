@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "results/replication.hpp"
@@ -34,6 +35,16 @@ struct ReplayResult {
   std::vector<PolicyRun> predicted;
   bool interrupted = false;  ///< some replications were not run
 };
+
+/// A run that the policy's breach of a rule has ended.
+struct FailedRun {
+  std::size_t policy = 0;  ///< its index
+  std::size_t replication = 0;
+  std::string reason;
+};
+
+/// By policy, then replication.
+std::vector<FailedRun> failed_runs(const ReplayResult& result);
 
 /// Sums of one policy over all replications; `policy` is its index.
 DecisionTimes decision_times(const ReplayResult& result, std::size_t policy);

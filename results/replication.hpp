@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/knowledge/knowledge_base.hpp"
@@ -30,6 +31,8 @@ struct PolicyRun {
   /// for by RunObservation::count_jct.
   LogHistogram jct{1e-9, 32};
   RunDetails details;  ///< as far as asked for by RunObservation::details
+  /// The rule that the policy broke, and how; empty: none. Such a run has no records, and its metrics are undefined.
+  std::string failure;
 };
 
 /// All policies of one seed, on the same workload, true costs and noise.

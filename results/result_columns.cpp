@@ -189,6 +189,17 @@ TableLayout metrics_layout(const TextWidths& widths) {
   return layout;
 }
 
+TableLayout failures_layout(const TextWidths& widths, std::size_t reason) {
+  return {"failures",
+          "one row per run that the policy ended by breaking a rule; the file has no other data of "
+          "these runs. A file "
+          "without failures lacks this table",
+          {policy_column(),
+           label_column(widths),
+           replication_column(),
+           {"reason", Kind::kText, "", "the rule, and how it was broken", reason}}};
+}
+
 TableLayout predicted_layout(const TextWidths& widths) {
   TableLayout layout = metrics_layout(widths);
   layout.name = "predicted";

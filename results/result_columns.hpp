@@ -38,6 +38,8 @@ TableLayout episodes_layout(const TextWidths& widths);
 TableLayout episode_jobs_layout(const TextWidths& widths);
 TableLayout usage_layout(const TextWidths& widths);
 TableLayout metrics_layout(const TextWidths& widths);
+/// `reason`: the widest one.
+TableLayout failures_layout(const TextWidths& widths, std::size_t reason);
 TableLayout summary_layout(const TextWidths& widths);
 TableLayout versus_layout(const TextWidths& widths);
 TableLayout coverage_layout(const TextWidths& widths);

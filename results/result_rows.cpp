@@ -72,6 +72,7 @@ class ResultTables {
     co_runs();
     events();
     over_time();
+    failures();
     if (!contents_.header.measured_on.empty()) predicted();
   }
 
@@ -220,6 +221,7 @@ class ResultTables {
   void usage() const {
     Table table = open(usage_layout(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+      if (!run.failure.empty()) return;
       const UsageRecord& u = run.record.usage;
       const auto co_runners = [&](Provenance how) {
         return u.corun_s[static_cast<std::size_t>(how)];
@@ -246,6 +248,19 @@ class ResultTables {
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       start_row(table, r, p);
       for (const double value : run.metrics) table.real(value);
+    });
+    table.finish();
+  }
+
+  void failures() const {
+    std::size_t widest = 0;
+    for_each_run([&](const ReplicationView&, std::size_t, const PolicyRun& run) {
+      widest = std::max(widest, run.failure.size());
+    });
+    if (widest == 0) return;
+    Table table = open(failures_layout(widths_, widest));
+    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+      if (!run.failure.empty()) start_row(table, r, p).text(run.failure);
     });
     table.finish();
   }

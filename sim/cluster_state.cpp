@@ -7,11 +7,15 @@ namespace corun::inline sim {
 
 void ClusterState::add(GpuId g, JobId job, bool profiling) {
   GpuState& gpu = gpus_[index(g)];
+  gpu.profiling = profiling;
+  if (gpu.residents.empty()) {
+    gpu.residents.push_back(job);
+    empty_.erase(g, gpu.node);
+    return;
+  }
   const auto at = std::lower_bound(gpu.residents.begin(), gpu.residents.end(), job);
   assert(at == gpu.residents.end() || *at != job);
   gpu.residents.insert(at, job);
-  gpu.profiling = profiling;
-  empty_.erase(g, gpu.node);
 }
 
 void ClusterState::remove(GpuId g, JobId job) {

@@ -129,7 +129,7 @@ void LiveBackend::start_group(std::span<const JobId> jobs, std::span<const GpuId
   for (Active* a : starting) a->run->start();
 }
 
-bool LiveBackend::preempt(JobId) { throw PreemptionAsked{}; }
+Preempted LiveBackend::preempt(JobId) { throw PreemptionAsked{}; }
 
 /// Whether the job's demand fits beside the jobs that run or are about to start on its GPU.
 bool LiveBackend::may_start(const Active& newcomer) const {

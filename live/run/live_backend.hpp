@@ -53,7 +53,7 @@ class LiveBackend final : public ClusterBackend {
   /// Throws as JobRun().
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   /// Throws PreemptionAsked.
-  bool preempt(JobId job) override;
+  Preempted preempt(JobId job) override;
   void wake_at(Time at) override { wakes_.insert(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
     return ledger_.finished_episodes();

@@ -179,6 +179,7 @@ QueuePrediction predict_queue(const LiveConfig& config, const SoloTimes& alone,
   for (const PolicyInstance& policy : prediction.experiment->policies()) {
     check_live_policy(policy);
     PolicyRun run = prediction.experiment->run_policy(*prediction.queue, 0, policy, {});
+    if (!run.failure.empty()) throw InputError(policy.place, run.failure);
     const auto moved = [](const JobRecord& r) { return r.preemptions > 0; };
     if (std::ranges::any_of(run.record.jobs, moved)) refuse_preemption(policy);
     prediction.policies.push_back({policy.label, run.metrics, std::move(run.record)});

@@ -44,7 +44,7 @@ void RecordedBackend::start_group(std::span<const JobId> jobs, std::span<const G
   ledger_.start(jobs, gpus.front(), now_);
 }
 
-bool RecordedBackend::preempt(JobId) { differs("to preempt"); }
+Preempted RecordedBackend::preempt(JobId) { differs("to preempt"); }
 
 void RecordedBackend::differs(const std::string& wanted) const {
   throw DecisionDiffers("at " + std::to_string(to_seconds(now_)) + " s the policy wants " + wanted +

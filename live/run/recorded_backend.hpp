@@ -30,7 +30,7 @@ class RecordedBackend final : public ClusterBackend {
   bool advance(std::vector<Report>& out) override;
   /// advance(), start_group() and preempt() throw DecisionDiffers.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  bool preempt(JobId job) override;
+  Preempted preempt(JobId job) override;
   void wake_at(Time) override {}  // the record has the effects of timers, with their times
   std::span<const EpisodeRecord> finished_episodes() const override {
     return ledger_.finished_episodes();

@@ -1,6 +1,6 @@
 #include "policies/queues/preemptive_queue.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace corun::inline policies {
 
@@ -26,9 +26,12 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
   }
   if (gpus.empty()) return false;
   Preempt victims;
+  ++searches_;
   for (const GpuId g : gpus) {
     for (const JobId job : view.gpu(g).residents) {
-      if (std::ranges::find(victims.jobs, job) == victims.jobs.end()) victims.jobs.push_back(job);
+      if (!victims.jobs.empty() && victims.jobs.back() == job) continue;
+      Running& victim = running_.at(job)->second;
+      if (std::exchange(victim.marked, searches_) != searches_) victims.jobs.push_back(job);
     }
   }
   out.emplace_back(std::move(victims));

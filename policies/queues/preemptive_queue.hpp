@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -25,6 +26,7 @@ class PreemptiveQueue : public QueuePolicy {
   struct Running {
     Time start{0};
     std::vector<GpuId> gpus;
+    std::uint64_t marked = 0;  ///< the latest search for room that preempts it
   };
 
   /// Added to the rank of a waiting job to compare it with a running one. Ranks of running jobs are stored
@@ -49,6 +51,7 @@ class PreemptiveQueue : public QueuePolicy {
   Order order_;  ///< of the running jobs
   std::unordered_map<JobId, Order::iterator> running_;
   std::vector<Order::node_type> spare_;  ///< of jobs that have left, for reuse of their memory
+  std::uint64_t searches_ = 0;           ///< for room that found some
   std::optional<FreeGpus> plan_;         ///< the GPUs that would be free without some jobs
 };
 

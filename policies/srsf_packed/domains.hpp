@@ -16,6 +16,13 @@ inline bool can_meet(const ResourceRequest& have, const ResourceRequest& asked) 
          (asked.memory_mib == 0 || asked.memory_mib <= have.memory_mib);
 }
 
+/// Whether the GPUs of a node may hold the job, or a part of a `wide` one.
+inline bool may_hold(const NodeSpec& node, const JobView& job, bool wide) {
+  if (!may_run_on(job, node.gpu)) return false;
+  return wide ||
+         (node.gpus >= job.gpus && can_meet({node.cpu_milli, node.memory_mib}, job.request));
+}
+
 /// Calls f for each node that may hold the gang, with its GPUs in `gpus`; once, with those of all nodes, if none
 /// can. Nodes of types on which the job may not run, or that have less CPU or memory than it asks for, do not count.
 template <typename F>
@@ -27,8 +34,7 @@ void each_domain(const ClusterView& view, const JobView& job, std::vector<GpuId>
   for (const NodeSpec& node : nodes) {
     const std::uint32_t first = next;
     next += static_cast<std::uint32_t>(node.gpus);
-    if (!may_run_on(job, node.gpu) || (!wide && node.gpus < job.gpus)) continue;
-    if (!wide && !can_meet({node.cpu_milli, node.memory_mib}, job.request)) continue;
+    if (!may_hold(node, job, wide)) continue;
     if (!wide) gpus.clear();
     for (std::uint32_t g = first; g < next; ++g) gpus.push_back(GpuId{g});
     if (!wide) f();

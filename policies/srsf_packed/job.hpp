@@ -89,6 +89,7 @@ struct Run {
     std::uint64_t finished = 0;
   };
   mutable Rest rest;
+  mutable std::uint64_t seen = 0;  ///< the latest scan that has met it (Running::begin_scan)
 };
 
 /// Speed alone on a GPU type.

@@ -20,6 +20,7 @@ class Jobs {
     const auto [at, is_new] = jobs_.try_emplace(id);
     return {&at->second, is_new};
   }
+  bool contains(JobId id) const { return jobs_.contains(id); }
   Job& at(JobId id) { return jobs_.at(id); }
   const Job& at(JobId id) const { return jobs_.at(id); }
   /// It has ended: of jobs that have `finished`, estimates of later ones learn.

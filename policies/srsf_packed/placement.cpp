@@ -47,6 +47,7 @@ void Placer::look_at(const ClusterView& view, const Job& j, const JobView& job, 
     const PairSpeeds pair = running_.speeds(job.id, spot.host);
     if (pair.a <= 0 || pair.b <= 0) return;
     const Run& run = running_.at(spot.host);
+    spot.run = &run;
     spot.number = run.number;
     spot.beside = pair.a;
     spot.host_speed = pair.b;
@@ -71,27 +72,28 @@ void Placer::consider(const Job& j, double rest, double most_s, std::vector<Spot
   double speed = kNever_s;
   double beside = 1;
   double lost = 0;
-  double delay = kRoomPenalty_s * static_cast<double>(spots.size() - gang);
-  std::vector<JobId> hosts;
+  const double room = kRoomPenalty_s * static_cast<double>(spots.size() - gang);
+  double delay = room;
+  bool shares = false;
+  running_.begin_scan();
   for (std::size_t i = 0; i < gang; ++i) {
     speed = std::min(speed, spots[i].speed);
     beside = std::min(beside, spots[i].beside);
   }
   for (std::size_t i = 0; i < gang; ++i) {
     const Spot& spot = spots[i];
-    if (spot.host == kNoJob || std::ranges::find(hosts, spot.host) != hosts.end()) continue;
-    hosts.push_back(spot.host);
+    if (spot.host == kNoJob || !running_.is_new(*spot.run)) continue;
+    shares = true;
     lost += (1 - spot.host_speed) * jobs_.at(spot.host).gang;
     delay += kHostPenalty_s +
-             std::min(rest / speed,
-                      running_.end_s(spot.host, running_.at(spot.host)) / spot.host_speed) *
+             std::min(rest / speed, running_.end_s(spot.host, *spot.run) / spot.host_speed) *
                  (1 - spot.host_speed);
   }
-  if (!hosts.empty() && !jobs_.pays(j, beside, lost)) return;
+  if (shares && !jobs_.pays(j, beside, lost)) return;
   delay += rest / speed - rest;
   // On GPUs of its own a preemptive policy may move it later.
-  const double slack = hosts.empty() ? kHostPenalty_s : 0;
-  if ((!hosts.empty() || !options_.preempts) && delay > most_s + slack) return;
+  const double slack = shares ? 0 : kHostPenalty_s + room;
+  if ((shares || !options_.preempts) && delay > most_s + slack) return;
   if (delay >= best.delay) return;
   best.delay = delay;
   best.gpus.clear();
@@ -162,7 +164,9 @@ Placement Placer::best(const ClusterView& view, const Entry& entry, const JobVie
   const bool is_pod = pods_ && !is_wide(view, job);
   if (is_pod) best = pod_placement(view, j, job, rest);
   if (best.gpus.empty() && !j.is_part()) {
-    most_s = std::min(most_s, reservations_.wait_s(job, rest));
+    // No job leaves an idle cluster: waiting would bring nothing.
+    const bool idle = static_cast<std::size_t>(view.empty_gpus().size()) == view.gpus().size();
+    most_s = idle ? kNever_s : std::min(most_s, reservations_.wait_s(view, job, rest));
     each_domain(view, job, gpus_, [&] {
       if (is_pod && !can_meet(running_.node_of(gpus_).left, j.pod.request)) return;
       spots_.clear();

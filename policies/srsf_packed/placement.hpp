@@ -29,6 +29,7 @@ class Placer {
     double delay = 0;  ///< [job s]
     GpuId gpu{};
     JobId host = kNoJob;
+    const Run* run = nullptr;  ///< of the host
     std::uint64_t number = 0;  ///< of the host's start
     double speed = 1;          ///< of the job there, its speed alone included
     double beside = 1;         ///< its normalised speed there

@@ -137,12 +137,14 @@ std::optional<Preemption::Room> Preemption::find(const ClusterView& view, const 
     double loss = 0;
     double speed = kNever_s;
     std::vector<JobId> marked;
+    running_.begin_scan();
     for (std::size_t i = 0; i < gang; ++i) {
       speed = std::min(speed, alone_on(j, view.gpu_type(options[i].gpu).id));
       for (const JobId victim : options[i].victims) {
-        if (std::ranges::find(marked, victim) != marked.end()) continue;
+        const Run& run = running_.at(victim);
+        if (!running_.is_new(run)) continue;
         marked.push_back(victim);
-        loss += loss_of(victim, running_.at(victim));
+        loss += loss_of(victim, run);
       }
     }
     if (marked.empty()) return;  // it would wait for less: see Reservations::wait_s()

@@ -8,7 +8,7 @@
 
 namespace corun::inline policies::srsf {
 
-void Reservations::restart() {
+void Reservations::restart(const ClusterView& view) {
   free_by_s_.assign(running_.gpus(), kNever_s);
   for (const GpuId g : kept_) free_by_s_[index(g)] = 0;
   reservations_ = 0;
@@ -18,7 +18,7 @@ void Reservations::restart() {
     double end = 0;
     for (const JobId id : running_.on(GpuId{g}))
       end = std::max(end, running_.end_s(id, running_.at(id)));
-    ends_s_.emplace_back(end, running_.type_on(GpuId{g}));
+    ends_s_.push_back({end, running_.type_on(GpuId{g}), view.gpu(GpuId{g}).node});
   }
   ends_are_sorted_ = false;
 }
@@ -35,23 +35,24 @@ void Reservations::started(const Entry& entry) {
   kept_.clear();
 }
 
-double Reservations::wait_s(const JobView& job, double rest) {
+double Reservations::wait_s(const ClusterView& view, const JobView& job, double rest) {
   if (!ends_are_sorted_) std::ranges::sort(ends_s_);
   ends_are_sorted_ = true;
   const auto needed = static_cast<std::size_t>(ahead_) + static_cast<std::size_t>(job.gpus);
   if (needed > ends_s_.size()) return kNever_s;
   const Job& j = jobs_.at(job.id);
   const auto delay_s = [&](double end_s, double speed) { return end_s + (rest / speed - rest); };
-  if (const auto& types = running_.types(); types.size() == 1) {
-    const auto& [id, type] = *types.begin();
-    return may_run_on(job, *type) ? delay_s(ends_s_[needed - 1].first, alone_on(j, id)) : kNever_s;
+  if (running_.types().size() == 1 && job.gpus <= running_.smallest_node() && !j.asks_of_node()) {
+    const auto& [id, type] = *running_.types().begin();
+    return may_run_on(job, *type) ? delay_s(ends_s_[needed - 1].end_s, alone_on(j, id)) : kNever_s;
   }
+  const bool wide = is_wide(view, job);
   double least = kNever_s;
   std::map<double, std::size_t> free;  // GPUs that have lost their jobs, by the job's speed on them
-  for (const auto& [end_s, type] : ends_s_) {
-    if (!may_run_on(job, *running_.types().at(type))) continue;
-    const double speed = alone_on(j, type);
-    if (++free[speed] == needed) least = std::min(least, delay_s(end_s, speed));
+  for (const End& end : ends_s_) {
+    if (!may_hold(view.cluster().nodes[index(end.node)], job, wide)) continue;
+    const double speed = alone_on(j, end.type);
+    if (++free[speed] == needed) least = std::min(least, delay_s(end.end_s, speed));
   }
   return least;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ class Reservations {
       : options_(options), jobs_(jobs), running_(running) {}
 
   /// Of the search for room, before the first waiting job: none, but for the overdue job that keeps GPUs.
-  void restart();
+  void restart(const ClusterView& view);
   /// A job that starts on the GPU must end by then [s from now].
   double free_by_s(GpuId g) const { return free_by_s_[index(g)]; }
 
@@ -32,9 +33,10 @@ class Reservations {
   void put_back(const Entry& entry) { keep_until(entry, 0); }
   void started(const Entry& entry);
 
-  /// Expected delay of a job of this rest if it waits for GPUs of its own on which it is equally fast, behind the jobs
-  /// before it that wait: until as many GPUs have lost their jobs, by expected ends; infinite if there are not as many.
-  double wait_s(const JobView& job, double rest);
+  /// Expected delay of a job of this rest if it waits for GPUs of its own that may hold it and on which it is equally
+  /// fast, behind the jobs before it that wait: until as many GPUs have lost their jobs, by expected ends; infinite if
+  /// there are not as many.
+  double wait_s(const ClusterView& view, const JobView& job, double rest);
 
  private:
   void keep_until(const Entry& entry, double until_s);
@@ -52,8 +54,14 @@ class Reservations {
   std::vector<double> free_by_s_;  ///< by GPU
   int reservations_ = 0;
   int ahead_ = 0;  ///< GPUs that the jobs before the present one wait for
-  /// Of GPUs: when all their jobs have left [s from now], and their type.
-  std::vector<std::pair<double, std::size_t>> ends_s_;
+  /// Of GPUs: when all their jobs have left [s from now], their type and node.
+  struct End {
+    double end_s = 0;
+    std::size_t type = 0;
+    NodeId node{};
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+  std::vector<End> ends_s_;
   bool ends_are_sorted_ = false;  ///< ascending
   std::vector<GpuId> gpus_;
 };

@@ -10,6 +10,7 @@ void Running::begin(const ClusterView& view) {
   if (ledger_) return;
   on_.resize(view.gpus().size());
   ledger_.emplace(view);
+  smallest_node_ = std::ranges::min(view.cluster().nodes, {}, &NodeSpec::gpus).gpus;
   for (const NodeSpec& node : view.cluster().nodes) {
     types_.insert(types_.end(), static_cast<std::size_t>(node.gpus), node.gpu.id);
     type_of_.emplace(node.gpu.id, &node.gpu);
@@ -111,12 +112,12 @@ Reason Running::start(JobId id, const std::vector<GpuId>& gpus) {
     double speed = 0;
   };
   std::vector<Host> hosts;
+  begin_scan();
   if (!j.is_part()) {
     for (const GpuId g : gpus) {
       for (const JobId other : on_[index(g)]) {
-        if (std::ranges::find(hosts, other, &Host::id) != hosts.end()) continue;
         const Run& host = runs_.at(other);
-        hosts.push_back({other, end_s(other, host), host.speed});
+        if (is_new(host)) hosts.push_back({other, end_s(other, host), host.speed});
       }
     }
   }

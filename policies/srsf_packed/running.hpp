@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "policies/pods/pod_ledger.hpp"
@@ -24,6 +25,9 @@ class Running {
   bool contains(JobId id) const { return runs_.contains(id); }
   const Run& at(JobId id) const { return runs_.at(id); }
   const std::unordered_map<JobId, Run>& all() const { return runs_; }
+  /// Begins a scan of the jobs on some GPUs, in which is_new() is true once for each job.
+  void begin_scan() { ++scan_; }
+  bool is_new(const Run& run) const { return std::exchange(run.seen, scan_) != scan_; }
   std::size_t gpus() const { return on_.size(); }
   /// The jobs on a GPU.
   const std::vector<JobId>& on(GpuId g) const { return on_[index(g)]; }
@@ -34,6 +38,8 @@ class Running {
   }
   /// The GPU types of the cluster, by number.
   const std::map<std::size_t, const GpuType*>& types() const { return type_of_; }
+  /// GPUs of the smallest node.
+  int smallest_node() const { return smallest_node_; }
   std::size_t type_on(GpuId g) const { return types_[index(g)]; }
   /// The highest speed alone of the job on a type of the cluster.
   double fastest(const Job& j) const;
@@ -82,10 +88,12 @@ class Running {
   std::vector<std::vector<JobId>> on_;                    ///< by GPU
   std::vector<std::size_t> types_;                        ///< by GPU
   std::map<std::size_t, const GpuType*> type_of_;
+  int smallest_node_ = 0;
   std::size_t most_per_gpu_ = kMostSharing;  ///< whole jobs
   std::size_t most_parts_ = kWhole;
   std::optional<PodLedger> ledger_;
   std::uint64_t next_number_ = 1;
+  std::uint64_t scan_ = 0;
 };
 
 }  // namespace corun::inline policies::srsf

@@ -107,10 +107,10 @@ class SrsfPacked final : public Policy {
   }
 
   void departed(JobId job, LogKind how, Time now) override {
-    if (!running_.contains(job)) return;
     jobs_.set_now(now);
-    running_.vacate(job, how);
+    if (running_.contains(job)) running_.vacate(job, how);
     if (how != LogKind::kFinish && how != LogKind::kFail) return;
+    if (!jobs_.contains(job)) return;  // it was done while it was profiled
     jobs_.remove(job, how == LogKind::kFinish);
     queue_.rank_again();
   }
@@ -129,7 +129,7 @@ class SrsfPacked final : public Policy {
       Placement place = best_place(view, entry, may_preempt);
       if (place.gpus.empty() && options_.preempts) {
         if (preempt_for(view, entry, job, out)) {
-          restart();  // jobs before this one may have room now
+          restart(view);  // jobs before this one may have room now
           return;
         }
         may_preempt = false;
@@ -150,7 +150,7 @@ class SrsfPacked final : public Policy {
       if (reservations_.has_one_for(entry, job)) reservations_.reserve(view, entry, job);
     }
     if (options_.preempts && move(view, out)) {
-      restart();
+      restart(view);
       return;
     }
     wake(view, out);
@@ -168,15 +168,15 @@ class SrsfPacked final : public Policy {
     unknown_.clear();
     queue_.promote_overdue();
     if (options_.tail > 0) queue_.promote_tail();
-    restart();
+    restart(view);
     if (options_.preempts) preemption_.begin();
   }
 
   /// To the first waiting job, without reservations.
-  void restart() {
+  void restart(const ClusterView& view) {
     cursor_.reset();
     tried_ = 0;
-    reservations_.restart();
+    reservations_.restart(view);
   }
 
   /// `may_preempt`: it shares only where that costs less than the place of another job.

@@ -106,6 +106,9 @@ Answer run(Asked& asked, std::span<const PolicyEntry> catalog, const std::atomic
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   write_run_json(answer.written, {wall.count(), asked.threads, device->record(), ""}, header,
                  result);
+  if (const std::vector<FailedRun> failed = failed_runs(result); !failed.empty()) {
+    throw InputError(experiment.policies()[failed.front().policy].place, failed.front().reason);
+  }
   return answer;
 }
 

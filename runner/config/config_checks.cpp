@@ -1,9 +1,13 @@
 #include "runner/config/config_checks.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -51,6 +55,31 @@ void check_rounds(const Config& config) {
   }
 }
 
+/// Checks that no policy is asked for more jobs on a GPU than the cluster permits.
+void check_jobs_per_gpu(const Config& config) {
+  const auto& most = config.cluster.max_jobs_per_gpu;
+  if (!most) return;
+  for (std::size_t p = 0; p < config.policies.size(); ++p) {
+    const PolicyConfig& policy = config.policies[p];
+    const auto refuse = [&](const std::string& found) {
+      throw InputError(config.place(fmt::format("policies[{}]", p)),
+                       fmt::format("{} has {}, and cluster.max_jobs_per_gpu is {}; raise that, or "
+                                   "set it to null",
+                                   policy.name, found, *most));
+    };
+    if (const auto replicas = policy.settings.find("replicas"); replicas != policy.settings.end()) {
+      const auto* const number = std::get_if<std::int64_t>(&replicas->second);
+      if (number != nullptr && *number > *most) refuse(fmt::format("replicas: {}", *number));
+    }
+    if (const auto bin = policy.settings.find("bin"); bin != policy.settings.end()) {
+      const auto* const jobs = std::get_if<std::vector<std::string>>(&bin->second);
+      if (jobs != nullptr && std::ssize(*jobs) > *most) {
+        refuse(fmt::format("a bin of {} jobs", jobs->size()));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void check_together(const Config& config) {
@@ -65,6 +94,7 @@ void check_together(const Config& config) {
                     config.cluster.nodes, config.cluster.gpus_per_node, kGpusMax));
   }
   if (config.control.mode == ControlMode::kRounds) check_rounds(config);
+  check_jobs_per_gpu(config);
   if (config.control.tick_rule == TickRule::kProgress && !config.control.tick_s) {
     throw InputError(config.place("control.tick_rule"),
                      "control.tick_rule: found progress without ticks, expected control.tick_s "

@@ -80,7 +80,7 @@ class Experiment {
   /// start.
   void check_runs() const;
 
-  /// Runs one policy of a replication.
+  /// Runs one policy of a replication. See PolicyRun::failure.
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
                        const RunObservation& observation) const;
 

@@ -11,6 +11,7 @@
 #include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/job_views.hpp"
 #include "runner/experiment/observed_policy.hpp"
+#include "sim/base/nan.hpp"
 #include "sim/engine/control_loop.hpp"
 #include "sim/engine/round_backend.hpp"
 #include "sim/engine/simulated_backend.hpp"
@@ -43,6 +44,11 @@ ClusterSpec nodes_of(const ClusterSpec& whole, std::size_t first, std::int64_t c
   part.nodes.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
   return part;
 }
+
+/// A rule of the control loop was broken.
+struct RunFailed {
+  std::string reason;
+};
 
 /// Shows the records of a finished run to a sink, jobs by JobId.
 void show(const RunRecord& record, RunSink& sink) {
@@ -120,10 +126,17 @@ PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& polic
   LevelSlices slices(
       workload.arrivals.empty() ? Time{0} : workload.jobs[index(workload.arrivals[0])].submit,
       cluster_.spec.gpu_count());
-  PolicyRun run = cluster_.virtual_clusters.empty()
-                      ? run_cluster(cluster_.spec, shared, policy, {observation, slices},
-                                    collects ? &collector : nullptr)
-                      : run_parts(shared, policy, {observation, slices});
+  PolicyRun run;
+  try {
+    run = cluster_.virtual_clusters.empty()
+              ? run_cluster(cluster_.spec, shared, policy, {observation, slices},
+                            collects ? &collector : nullptr)
+              : run_parts(shared, policy, {observation, slices});
+  } catch (RunFailed& failed) {
+    run.failure = std::move(failed.reason);
+    run.metrics.fill(kNaN);
+    return run;
+  }
   if (observation.details.slices) run.details.slices = slices.records();
   if (!collects) show(run.record, collector);
   if (observation.count_jct) {
@@ -218,7 +231,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       run_on(SimulatedBackend(cluster, trace.workload, *world, options));
     }
   } catch (const PolicyError& e) {
-    throw InputError(policy.place, e.what());
+    throw RunFailed{e.what()};
   } catch (const InputError& e) {
     throw InputError(trace_place_, e.what());
   }

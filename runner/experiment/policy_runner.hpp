@@ -37,8 +37,8 @@ class PolicyRunner {
   std::unique_ptr<Policy> make_policy(const SharedRun& shared, const PolicyInstance& policy,
                                       const World& world, const std::atomic<bool>* stop) const;
 
-  /// The whole run; virtual clusters run one after another. Throws InputError at the policy's place
-  /// if it breaks a rule of the control loop, and Interrupted if stopped.
+  /// The whole run; virtual clusters run one after another. A policy that breaks a rule of the control loop ends it:
+  /// PolicyRun::failure. Throws Interrupted if stopped.
   PolicyRun run(const SharedRun& shared, const PolicyInstance& policy,
                 const RunObservation& observation) const;
 

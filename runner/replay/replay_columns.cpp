@@ -115,10 +115,16 @@ ReplayColumn difference_column(const Experiment& experiment, const ReplayResult&
   return column;
 }
 
-std::string table_of(const Experiment& experiment, const std::vector<ReplayColumn>& columns) {
+std::string table_of(const Experiment& experiment, const ReplayResult& result,
+                     const std::vector<ReplayColumn>& columns) {
   std::vector<std::vector<std::string>> rows{{"policy"}};
   for (const PolicyInstance& policy : experiment.policies()) {
     rows.push_back({policy.label + (policy.granted_truth ? " *" : "")});
+  }
+  std::vector<bool> failed(experiment.policies().size(), false);
+  for (const FailedRun& run : failed_runs(result)) failed[run.policy] = true;
+  for (std::size_t p = 0; p < failed.size(); ++p) {
+    if (failed[p]) rows[p + 1].front() += " !";
   }
   for (const ReplayColumn& column : columns) {
     rows.front().push_back(column.head);

@@ -43,7 +43,9 @@ ReplayColumn mean_column(const ReplayResult& result, const ReplayView& view, Met
 ReplayColumn difference_column(const Experiment& experiment, const ReplayResult& result,
                                const ReplayView& view, Metric metric);
 
-/// Columns side by side; the first names the policies, with * for those that know the truth.
-std::string table_of(const Experiment& experiment, const std::vector<ReplayColumn>& columns);
+/// Columns side by side; the first names the policies, with * for those that know the truth and ! for those that
+/// failed in a replication.
+std::string table_of(const Experiment& experiment, const ReplayResult& result,
+                     const std::vector<ReplayColumn>& columns);
 
 }  // namespace corun::inline runner

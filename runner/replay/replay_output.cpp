@@ -51,12 +51,17 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
   const auto& policies = experiment.policies();
   out["baseline"] = view.baseline ? Json(policies[*view.baseline].label) : Json(nullptr);
   out["policies"] = Json::array();
+  std::vector<Json> failures(policies.size(), Json::array());
+  for (const FailedRun& run : failed_runs(result)) {
+    failures[run.policy].push_back({{"replication", run.replication}, {"reason", run.reason}});
+  }
   for (std::size_t p = 0; p < policies.size(); ++p) {
     Json entry;
     entry["policy"] = policies[p].entry->name;
     entry["label"] = policies[p].label;
     entry["parameters"] = parameters_json(policies[p]);
     entry["granted_truth"] = policies[p].granted_truth;
+    if (!failures[p].empty()) entry["failures"] = failures[p];
     entry["metrics"] = to_json(result.comparison.policies[p], metrics);
     entry["coverage"] = to_json(result.coverage_by_policy[p]);
     entry["versus"] = Json::object();
@@ -76,8 +81,15 @@ void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResu
     const auto cell = [](double x) { return std::isnan(x) ? std::string() : csv_number(x); };
     return cell(i.mean) + "," + cell(i.lo) + "," + cell(i.hi);
   };
+  std::vector<std::size_t> failures(policies.size(), 0);
+  for (const FailedRun& run : failed_runs(result)) ++failures[run.policy];
   fmt::print(out, "policy,metric,mean,mean_lo,mean_hi,versus,diff,lo,hi\n");
   for (std::size_t p = 0; p < policies.size(); ++p) {
+    if (failures[p] > 0) {
+      const double share =
+          static_cast<double>(failures[p]) / static_cast<double>(result.replications.size());
+      fmt::print(out, "{},failed_runs,{},,,,,,\n", csv_text(policies[p].label), csv_number(share));
+    }
     for (const Metric metric : view.all_metrics()) {
       const auto m = static_cast<std::size_t>(metric);
       const bool compared = view.baseline && p != *view.baseline;

@@ -16,7 +16,8 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
 
 /// Columns policy,metric,mean,mean_lo,mean_hi,versus,diff,lo,hi: one row per policy and metric of the
 /// view, in the metrics' own units. `versus` is the baseline's label, `diff` the paired difference to it
-/// with its interval; all four are empty in the baseline's rows.
+/// with its interval; all four are empty in the baseline's rows. The first row of a policy that broke a rule has metric
+/// failed_runs, the share of replications in which it did so.
 void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
                const ReplayView& view);
 

@@ -79,6 +79,8 @@ struct Shown {
         const ReplayView& the_view)
       : experiment(the_experiment), result(the_result), view(the_view) {
     const Config& config = experiment.config();
+    failed.resize(policies().size());
+    for (const FailedRun& run : failed_runs(result)) failed[run.policy].push_back(run);
     if (!result.replications.empty()) jobs = result.replications.front().trace->names.size();
     shares = std::ranges::any_of(result.coverage_by_policy,
                                  [](const Coverage& c) { return shared(c) > 0; });
@@ -111,8 +113,9 @@ struct Shown {
   const ReplayResult& result;
   const ReplayView& view;
   std::size_t jobs = 0;
-  bool shares = false;         ///< under some policy jobs shared a GPU
-  bool sharing_table = false;  ///< there is a table of ISD and PS
+  std::vector<std::vector<FailedRun>> failed;  ///< by policy
+  bool shares = false;                         ///< under some policy jobs shared a GPU
+  bool sharing_table = false;                  ///< there is a table of ISD and PS
   bool paper_column = false;
   std::vector<Metric> intervals;  ///< metrics that are shown with intervals
 };
@@ -127,7 +130,8 @@ bool judges_sharing(Metric metric) {
 void print_winner(std::ostream& out, const Shown& shown, Metric metric, const std::string& text) {
   const auto& policies = shown.policies();
   const auto usable = [&](std::size_t p) {
-    return !policies[p].granted_truth && !std::isnan(interval_of(shown.metrics(p), metric).mean) &&
+    return !policies[p].granted_truth && shown.failed[p].empty() &&
+           !std::isnan(interval_of(shown.metrics(p), metric).mean) &&
            (!judges_sharing(metric) || shared(shown.result.coverage_by_policy[p]) > 0);
   };
   std::optional<std::size_t> best;
@@ -271,7 +275,7 @@ std::vector<ReplayColumn> sharing_columns(const Shown& shown) {
 
 void print_tables(std::ostream& out, const Shown& shown) {
   const auto print = [&](const std::vector<ReplayColumn>& columns) {
-    fmt::print(out, "{}\n", table_of(shown.experiment, columns));
+    fmt::print(out, "{}\n", table_of(shown.experiment, shown.result, columns));
   };
   if (!shown.view.metrics.empty()) {
     print(chosen_columns(shown));
@@ -316,6 +320,18 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
   } else if (oom) {
     fmt::print(out,
                "some runs ended out of memory and were repeated: see `oom` in --format json\n");
+  }
+}
+
+/// Names the policies that broke a rule.
+void print_failures(std::ostream& out, const Shown& shown) {
+  for (std::size_t p = 0; p < shown.failed.size(); ++p) {
+    const std::vector<FailedRun>& runs = shown.failed[p];
+    if (runs.empty()) continue;
+    fmt::print(out,
+               "! {} failed in {} of {} replications, which its figures lack; replication {}: {}\n",
+               shown.policies()[p].label, runs.size(), shown.result.replications.size(),
+               runs.front().replication, runs.front().reason);
   }
 }
 
@@ -416,6 +432,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
                "schedule ran "
                "once\n");
   }
+  print_failures(out, shown);
   print_tick_note(out, shown);
   print_memory_note(out, shown);
   if (result.interrupted) {

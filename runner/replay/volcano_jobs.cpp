@@ -55,7 +55,9 @@ std::string volcano_jobs(const Experiment& experiment, const ContainerTable& con
   EventLog log;
   RunObservation observation;
   observation.log = &log;
-  experiment.run_policy(*trace, 0, experiment.policies().front(), observation);
+  const PolicyInstance& policy = experiment.policies().front();
+  const PolicyRun run = experiment.run_policy(*trace, 0, policy, observation);
+  if (!run.failure.empty()) throw InputError(policy.place, run.failure);
 
   std::map<JobId, std::size_t> last;  // by job: its last start in the log
   for (std::size_t e = 0; e < log.size(); ++e) {

@@ -90,6 +90,7 @@ class Sweep {
       done_ = &done->units();
       for (const SweepInput& input : done->inputs()) inputs_[file_of(input.entry)] = input.entry;
       for (const auto& [point, policies] : done->policies()) policies_.insert(point);
+      for (const auto& [unit, failures] : done->failures()) note_failures(unit, failures);
     }
     for (std::size_t p = 0; p < plan.points(); ++p) {
       for (std::size_t r = 0; r < plan.replications(p); ++r) {
@@ -107,10 +108,8 @@ class Sweep {
     }
     if (!errors_.empty()) std::rethrow_exception(errors_.begin()->second);
     journal_.sync();
-    for (const auto& [text, points] : notes_) {
-      outcome_.notes.push_back({text, points.size(), *points.begin()});
-    }
-    std::ranges::stable_sort(outcome_.notes, {}, &SweepNote::first_point);
+    outcome_.notes = by_first_point(notes_);
+    outcome_.failures = by_first_point(failures_);
     return outcome_;
   }
 
@@ -271,7 +270,16 @@ class Sweep {
                          {.stop = options_.stop, .keep_records = false, .time_decisions = false});
       std::vector<SweepRun> runs;
       runs.reserve(replication.runs.size());
-      for (const PolicyRun& run : replication.runs) runs.push_back(run_of(run));
+      std::vector<SweepFailure> failures;
+      for (const PolicyRun& run : replication.runs) {
+        if (!run.failure.empty()) failures.push_back({runs.size(), run.failure});
+        runs.push_back(run_of(run));
+      }
+      if (!failures.empty()) {
+        journal_.add_failures(unit, failures);
+        const std::lock_guard lock(record_mutex_);
+        note_failures(unit, failures);
+      }
       journal_.add_runs(unit, runs);
       return true;
     } catch (const Interrupted&) {
@@ -280,6 +288,20 @@ class Sweep {
       fail(unit, std::current_exception());
       return false;
     }
+  }
+
+  void note_failures(const SweepUnit& unit, const std::vector<SweepFailure>& failures) {
+    for (const SweepFailure& failure : failures) failures_[failure.reason].insert(unit.point);
+  }
+
+  static std::vector<SweepNote> by_first_point(
+      const std::map<std::string, std::set<std::size_t>>& texts) {
+    std::vector<SweepNote> notes;
+    for (const auto& [text, points] : texts) {
+      notes.push_back({text, points.size(), *points.begin()});
+    }
+    std::ranges::stable_sort(notes, {}, &SweepNote::first_point);
+    return notes;
   }
 
   void fail(const SweepUnit& unit, std::exception_ptr error) {
@@ -308,11 +330,12 @@ class Sweep {
   std::size_t next_point_ = 0;
   SweepOutcome outcome_;
 
-  std::mutex record_mutex_;  ///< guards the next four, and outcome_.points
+  std::mutex record_mutex_;  ///< guards the next five, and outcome_.points
   std::map<std::size_t, std::shared_ptr<const Experiment>> tried_;  ///< kept until their point runs
   std::map<std::string, std::string> inputs_;                       ///< entry by file
   std::set<std::uint64_t> policies_;                                ///< points whose are recorded
   std::map<std::string, std::set<std::size_t>> notes_;              ///< points by note
+  std::map<std::string, std::set<std::size_t>> failures_;           ///< points by reason
 
   std::mutex error_mutex_;
   std::map<SweepUnit, std::exception_ptr> errors_;

@@ -54,6 +54,8 @@ struct SweepOutcome {
   std::size_t total = 0;         ///< replications of this shard
   std::size_t points = 0;        ///< whose replications ran now, in whole or in part
   std::vector<SweepNote> notes;  ///< on these points, by first point, then text
+  /// Policies that broke a rule in these replications, by the policy's label and the reason.
+  std::vector<SweepNote> failures;
   bool interrupted() const { return finished < total; }
 };
 

@@ -73,7 +73,7 @@ bool is_payload(char kind, std::size_t size) {
     return size >= kRunsAt && size <= kPayloadMax && (size - kRunsAt) % sizeof(SweepRun) == 0;
   }
   if (kind == 'H') return size <= kHeaderMax;
-  return (kind == 'I' || kind == 'P') && size > 0 && size <= kPayloadMax;
+  return (kind == 'I' || kind == 'P' || kind == 'F') && size > 0 && size <= kPayloadMax;
 }
 
 std::string header_payload(const SweepIdentity& identity) {
@@ -175,6 +175,7 @@ SweepJournalIndex::SweepJournalIndex(const std::string& path) : bytes_(path) {
     valid_bytes_ = at;
   }
   std::erase_if(units_, [&](const auto& unit) { return !policies_.contains(unit.first.point); });
+  std::erase_if(failures_, [&](const auto& failed) { return !units_.contains(failed.first); });
 }
 
 /// Whether the file may end within the record at `offset`.
@@ -241,7 +242,16 @@ bool SweepJournalIndex::take(std::string_view payload, std::size_t offset) {
       return true;
     }
     const std::uint64_t point = json.at("point");
-    if (payload[0] != 'P' || point >= identity_.points) return false;
+    if (point >= identity_.points) return false;
+    if (payload[0] == 'F') {
+      std::vector<SweepFailure> failures;
+      for (const Json& failure : json.at("failures")) {
+        failures.push_back({failure.at("policy"), failure.at("reason")});
+      }
+      failures_[{point, json.at("replication")}] = std::move(failures);
+      return true;
+    }
+    if (payload[0] != 'P') return false;
     std::vector<SweepPolicy> policies;
     for (const Json& policy : json.at("policies")) {
       policies.push_back({policy.at("label"), policy.at("name"), policy.at("parameters").dump(),
@@ -409,6 +419,18 @@ void SweepJournalWriter::add_policies(std::uint64_t point, const std::string& po
   json["point"] = point;
   json["policies"] = Json::parse(policies_json);
   append("P" + json.dump());
+}
+
+void SweepJournalWriter::add_failures(const SweepUnit& unit,
+                                      const std::vector<SweepFailure>& failures) {
+  Json json;
+  json["point"] = unit.point;
+  json["replication"] = unit.replication;
+  json["failures"] = Json::array();
+  for (const SweepFailure& failure : failures) {
+    json["failures"].push_back({{"policy", failure.policy}, {"reason", failure.reason}});
+  }
+  append("F" + json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void SweepJournalWriter::add_runs(const SweepUnit& unit, const std::vector<SweepRun>& runs) {

@@ -21,8 +21,9 @@
 /// The file: the magic "corun sweep 1\n", then records
 ///   u32 bytes of the payload | u32 CRC-32 of the payload | payload
 /// in little-endian order. The first byte of a payload is its kind: 'H' header, 'I' an input file,
-/// 'P' a point's policies (all three JSON text), 'R' a replication: u64 point, u64 replication,
-/// then per policy the metrics and kSweepUsage reals.
+/// 'P' a point's policies, 'F' policies that broke a rule in a replication, before its 'R' (all four JSON text), 'R' a
+/// replication: u64 point, u64 replication, then per policy the metrics and kSweepUsage reals, NaN for a policy that
+/// broke a rule.
 namespace corun::inline runner {
 
 /// Number of values beside the metrics [GPU s]: co-run time with measured, modelled and extrapolated cost, and
@@ -61,6 +62,14 @@ struct SweepPolicy {
   std::string name;        ///< in the catalogue
   std::string parameters;  ///< JSON text
   bool granted_truth = false;
+};
+
+/// A policy that broke a rule in a replication.
+struct SweepFailure {
+  std::size_t policy = 0;  ///< index within its point
+  std::string reason;
+
+  bool operator==(const SweepFailure&) const = default;
 };
 
 struct SweepUnit {
@@ -120,6 +129,8 @@ class SweepJournalIndex {
   const std::map<std::uint64_t, std::vector<SweepPolicy>>& policies() const { return policies_; }
   /// Offsets of the finished replications of points whose policies are known.
   const std::map<SweepUnit, std::size_t>& units() const { return units_; }
+  /// Of these replications, those with any.
+  const std::map<SweepUnit, std::vector<SweepFailure>>& failures() const { return failures_; }
   /// In the order of the file. Any record may be missing then, the inputs of a point, too.
   const std::vector<Damage>& damage() const { return damage_; }
   /// Says where the journal is damaged: "is damaged at 2 places (bytes 310 to 622, ...)".
@@ -141,6 +152,7 @@ class SweepJournalIndex {
   std::vector<SweepInput> inputs_;
   std::map<std::uint64_t, std::vector<SweepPolicy>> policies_;  ///< by point
   std::map<SweepUnit, std::size_t> units_;                      ///< offset of the record
+  std::map<SweepUnit, std::vector<SweepFailure>> failures_;
   std::vector<Damage> damage_;
   std::size_t valid_bytes_ = 0;
 };
@@ -173,6 +185,7 @@ class SweepJournalWriter {
   /// InputError with the reason (disk full, ...) and then leave no torn record.
   void add_input(const SweepInput& input);
   void add_policies(std::uint64_t point, const std::string& policies_json);
+  void add_failures(const SweepUnit& unit, const std::vector<SweepFailure>& failures);
   void add_runs(const SweepUnit& unit, const std::vector<SweepRun>& runs);
 
   /// Syncs the file to disk.

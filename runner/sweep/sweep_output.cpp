@@ -292,6 +292,20 @@ std::string front_table(const SweepResults& results, const SweepAnswers& answers
   return out;
 }
 
+/// The policies that broke a rule, each with its number of runs and the first reason.
+std::string failures_text(const SweepResults& results) {
+  std::map<std::string, std::vector<const SweepResults::FailedRun*>> by_policy;
+  for (const SweepResults::FailedRun& run : results.failures) by_policy[run.label].push_back(&run);
+  std::string out;
+  for (const auto& [label, runs] : by_policy) {
+    out +=
+        fmt::format("failed: {} in {} run{}, which its means lack; point {}, replication {}: {}\n",
+                    label, runs.size(), runs.size() == 1 ? "" : "s", runs.front()->point,
+                    runs.front()->replication, runs.front()->reason);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string answers_table(const SweepResults& results, const SweepAnswers& answers) {
@@ -301,6 +315,7 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
                                 keys, answers.policies.size(), answers.replications,
                                 results.complete ? "" : "; not all points are there");
   for (const std::string& left : answers.left_out) out += "left out: " + left + "\n";
+  out += failures_text(results);
   out += rankings_text(results, answers);
   out +=
       "\nbest at: points with the best mean; worse, better at: points where it differs "
@@ -330,6 +345,12 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
   out["keys"] = results.plan.keys();
   out["policies"] = answers.policies;
   out["left_out"] = answers.left_out;
+  for (const SweepResults::FailedRun& run : results.failures) {
+    out["failures"].push_back({{"point", run.point},
+                               {"policy", run.label},
+                               {"replication", run.replication},
+                               {"reason", run.reason}});
+  }
   out["configurations"] = Json::array();
   for (const RankingAnswer& ranking : answers.rankings) {
     Json item{{"metric", name_of(ranking.metric)},
@@ -420,6 +441,10 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
                        cell(value.mean), cell(value.lo), cell(value.hi), cell(share), points);
   };
   const double none = kUndefined;
+  for (const SweepResults::FailedRun& run : results.failures) {
+    row("failure", "", run.label, run.reason, {static_cast<double>(run.replication), none, none},
+        none, std::to_string(run.point));
+  }
   for (const RankingAnswer& ranking : answers.rankings) {
     for (const ConfigurationAnswer& one : ranking.ranked) {
       const std::string& policy = answers.policies[one.policy];

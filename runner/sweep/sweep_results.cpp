@@ -37,6 +37,7 @@ struct Contents {
   std::vector<std::size_t> points;                 ///< points with all replications
   std::vector<std::vector<SweepPolicy>> policies;  ///< of these
   std::size_t missing = 0;                         ///< replications
+  std::map<SweepUnit, std::vector<SweepFailure>> failures;
 };
 
 Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bool allow_missing,
@@ -49,7 +50,8 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
              {},
              {},
              {},
-             0};
+             0,
+             {}};
   std::map<std::string, std::string> input_of;
   std::map<std::uint64_t, std::vector<SweepPolicy>> policies;
   for (const auto& journal : journals) {
@@ -74,6 +76,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
       c.inputs.insert(input.entry);
     }
     for (const auto& [point, rows] : journal->policies()) policies.emplace(point, rows);
+    c.failures.insert(journal->failures().begin(), journal->failures().end());
     for (const auto& [unit, offset] : journal->units()) {
       const auto [at, fresh] = c.units.emplace(unit, Found{journal.get(), offset});
       if (fresh) continue;
@@ -129,6 +132,7 @@ class Layout {
     points();
     policies();
     runs();
+    failures();
   }
 
  private:
@@ -303,6 +307,45 @@ class Layout {
     means.finish();
   }
 
+  /// A file without failures lacks the table.
+  void failures() const {
+    struct Row {
+      std::size_t point;
+      std::size_t policy;
+      std::uint64_t replication;
+      std::string reason;
+    };
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < c_.points.size(); ++i) {
+      const std::size_t p = c_.points[i];
+      for (auto at = c_.failures.lower_bound({p, 0});
+           at != c_.failures.end() && at->first.point == p; ++at) {
+        for (const SweepFailure& failure : at->second) {
+          if (failure.policy >= c_.policies[i].size()) continue;
+          rows.push_back({i, failure.policy, at->first.replication, failure.reason});
+        }
+      }
+    }
+    if (rows.empty()) return;
+    std::ranges::stable_sort(rows, {}, [](const Row& r) { return std::pair(r.point, r.policy); });
+    const std::size_t widest = width_of(
+        rows, [](const auto& r) -> const auto& { return r.reason; });
+    Table table(file_, "failures",
+                "one row per run that the policy ended by breaking a rule; its metrics are NaN",
+                {point_column(),
+                 policy_column(),
+                 label_column(),
+                 {"replication", Kind::kInt64, "1",
+                  "number of the replication; its seed is the point's seed + this"},
+                 {"reason", Kind::kText, "", "the rule, and how it was broken", widest}});
+    for (const Row& row : rows) {
+      start(table, c_.points[row.point], row.policy, c_.policies[row.point][row.policy].label)
+          .integer(static_cast<std::int64_t>(row.replication))
+          .text(row.reason);
+    }
+    table.finish();
+  }
+
   hid_t file_;
   const Contents& c_;
   std::size_t labels_ = 1;
@@ -346,6 +389,7 @@ SweepResults read_sweep_results(const std::string& path) {
     SweepResults results{
         SweepPlan::parse(read_text_attribute(root, "config"), path, {}, policy_catalog()),
         read_integer_attribute(root, "complete") == 1,
+        {},
         {}};
     std::map<std::string, std::size_t> column_of;
     const auto damaged = [&] {
@@ -378,6 +422,18 @@ SweepResults read_sweep_results(const std::string& path) {
       auto& values = results.policies[at->second].values[p];
       values.resize(results.plan.replications(p), undefined);
       rows.push_back(&values[r]);
+    }
+    if (has_table(file, "failures")) {
+      const TableReader failed(file, "failures");
+      const auto points = failed.integers("point");
+      const auto labels = failed.texts("label");
+      const auto replications = failed.integers("replication");
+      const auto reasons = failed.texts("reason");
+      for (std::size_t row = 0; row < failed.rows(); ++row) {
+        if (points[row] < 0 || replications[row] < 0) throw damaged();
+        results.failures.push_back({static_cast<std::size_t>(points[row]), labels[row],
+                                    static_cast<std::size_t>(replications[row]), reasons[row]});
+      }
     }
     for (std::size_t m = 0; m < kMetricCount; ++m) {
       const auto values = table.reals(std::string(metric_info(static_cast<Metric>(m)).name));

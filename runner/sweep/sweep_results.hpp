@@ -35,9 +35,18 @@ struct SweepResults {
     std::vector<std::vector<MetricValues>> values;
   };
 
+  /// A run in which the policy broke a rule: its values are NaN.
+  struct FailedRun {
+    std::size_t point = 0;
+    std::string label;
+    std::size_t replication = 0;
+    std::string reason;
+  };
+
   SweepPlan plan;
   bool complete = true;
   std::vector<PolicyColumn> policies;  ///< by label, in the order of their first point
+  std::vector<FailedRun> failures;     ///< by point, policy, replication
 };
 
 /// Throws InputError, which begins with the path, if the file is no sweep's results, of another

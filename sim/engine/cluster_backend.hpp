@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,7 +21,7 @@ namespace corun::inline sim {
 /// Kinds of reports, in the order in which those of one instant are handled.
 enum class ReportKind : std::uint8_t {
   kFinished,
-  kProfiled,
+  kProfiled,  ///< its profiling is over, and has not done all its work
   kOutOfMemory,
   kFailed,    ///< ended with another error: given up (live clusters only)
   kProbed,    ///< its probe is over, and the job did not finish in it
@@ -32,6 +33,8 @@ enum class ReportKind : std::uint8_t {
 struct Report {
   ReportKind kind = ReportKind::kTimer;
   JobId job{};
+  /// When the job left its GPUs, if the cluster reports that later: for records, not for policies.
+  std::optional<Time> left = std::nullopt;
 };
 
 /// Sorts the reports of one instant by kind; reports of one kind keep their order.
@@ -44,13 +47,21 @@ class TrialRuns {
  public:
   virtual ~TrialRuns() = default;
 
-  /// Runs a job alone on an empty GPU to profile it; reported by kProfiled.
+  /// Runs a job alone on an empty GPU to profile it; reported by kProfiled, or by kFinished if that has done all its
+  /// work.
   virtual void start_profiling(JobId job, GpuId gpu) = 0;
   /// Runs two jobs together on an empty GPU for `length`, or until one of them has finished or run
   /// out of memory. Each job that has done neither is reported by kProbed.
   virtual void start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duration length) = 0;
   /// The probes that ended in the latest advance() or since, in order of their ends.
   virtual std::span<const ProbeRecord> finished_probes() const = 0;
+};
+
+/// What became of a job that a policy takes off its GPUs.
+enum class Preempted : std::uint8_t {
+  kRefused,   ///< it is being profiled or probed, and stays
+  kReturned,  ///< it is off its GPUs with its progress
+  kFinished,  ///< its work was done, which was not yet noticed: it has finished
 };
 
 class ClusterBackend {
@@ -66,13 +77,13 @@ class ClusterBackend {
 
   /// Starts these jobs together on all of these GPUs, now. The control loop has validated both.
   virtual void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) = 0;
-  /// Takes a running job off its GPUs, now; it keeps its progress. Does nothing and returns false
-  /// if the job is being profiled or probed.
-  virtual bool preempt(JobId job) = 0;
+  /// Takes a running job off its GPUs, now, unless it is being profiled or probed.
+  virtual Preempted preempt(JobId job) = 0;
   /// Requests a report kTimer at this time.
   virtual void wake_at(Time at) = 0;
 
-  /// The episodes that ended in the latest advance() or since, in order of their ends.
+  /// The episodes that ended in the latest advance() or since, in order of their ends; of those of a gang the primary one
+  /// at least.
   virtual std::span<const EpisodeRecord> finished_episodes() const = 0;
   /// The record of a job that has arrived. It is final once the job was reported as finished or out
   /// of memory for good, and may be read until the next advance() after that.

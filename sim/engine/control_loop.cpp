@@ -1,7 +1,9 @@
 #include "sim/engine/control_loop.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/error.hpp"
 
@@ -46,6 +48,7 @@ ControlLoop::ControlLoop(ClusterBackend& backend, LabelledPolicy policy, JobSour
       source_(std::move(jobs)),
       jobs_(source_.jobs),
       waiting_(source_.jobs),
+      named_(backend.state().gpus().size(), 0),
       probes_(prober_ != nullptr ? source_.jobs : 0, 0) {
   if ((profiles_ || prober_ != nullptr) && trial_runs_ == nullptr) {
     throw std::invalid_argument(
@@ -72,9 +75,11 @@ std::size_t ControlLoop::run(EventLog* log, RunObserver* observer) {
   while (backend_.advance(reports)) {
     for (const Report& report : reports) take(report);
     reports.clear();
-    show_what_ended();
+    show_late();
+    show_episodes(0);
+    show_probes();
     pass();
-    if (observer_ != nullptr) observer_->instant_over(backend_);
+    if (observer_ != nullptr) observer_->instant_over(backend_.now(), backend_);
   }
   if (!waiting_.empty() || !to_profile_.empty()) {
     const std::size_t left = waiting_.jobs().size() + to_profile_.size();
@@ -90,6 +95,8 @@ std::size_t ControlLoop::run(EventLog* log, RunObserver* observer) {
 
 void ControlLoop::take(const Report& report) {
   const JobId job = report.job;
+  left_ = report.left;
+  if (!left_) show_late();
   changed_ |= report.kind != ReportKind::kTimer;
   while (!wakes_.empty() && *wakes_.begin() <= backend_.now()) {
     wakes_.erase(wakes_.begin());
@@ -163,22 +170,29 @@ void ControlLoop::enqueue(JobId job) {
   policy_.arrived(jobs_[job], backend_.now());
 }
 
-void ControlLoop::show_what_ended() {
-  for (const EpisodeRecord& episode : backend_.finished_episodes()) {
+/// Those of the finished episodes from number `first` on.
+void ControlLoop::show_episodes(std::size_t first) {
+  for (const EpisodeRecord& episode : backend_.finished_episodes().subspan(first)) {
     if (!episode.primary || episode.jobs.empty()) continue;
     const auto ps = episode.ps();
     if (!ps) continue;
     members_.clear();
+    bool worked = true;  // a run without work says nothing about costs
     for (const JobId j : episode.jobs) {
       const JobRecord& r = backend_.record(j);
       const Duration corun = r.finish - r.last_start;
+      worked &= r.run_solo > Duration::zero();
       members_.push_back({j, r.run_solo, corun, individual_slowdown(corun, r.run_solo)});
     }
+    if (!worked) continue;
     const EpisodeOutcome outcome{members_,    episode.end - episode.start, *ps, episode.together,
                                  episode.end, episode.unfinished};
     policy_.corun_ended(outcome);
     if (observer_ != nullptr) observer_->episode_ended(episode.gpu, outcome);
   }
+}
+
+void ControlLoop::show_probes() {
   if (prober_ == nullptr) return;
   for (const ProbeRecord& p : trial_runs_->finished_probes()) {
     if (p.measured) policy_.probe_ended({p.jobs[0], p.jobs[1], p.speeds[0], p.speeds[1], p.end});
@@ -276,7 +290,12 @@ void ControlLoop::pass() {
                                wakes_.empty() ? kNever : *wakes_.begin(), source_.restricted),
                    decisions_);
     bool acted = false;
-    for (const Decision& decision : decisions_) {
+    gone_.clear();
+    for (Decision& decision : decisions_) {
+      if (auto* const start = std::get_if<StartGroup>(&decision); start && !gone_.empty()) {
+        const auto is_gone = [&](JobId j) { return std::ranges::find(gone_, j) != gone_.end(); };
+        if (std::erase_if(start->jobs, is_gone) > 0 && start->jobs.empty()) continue;
+      }
       std::visit([this](const auto& d) { apply(d); }, decision);
       acted |= !std::holds_alternative<WakeAt>(decision);
     }
@@ -300,27 +319,28 @@ void ControlLoop::apply(const StartGroup& decision) {
                               std::to_string(decision.gpus.size()));
     }
   }
-  for (auto g = decision.gpus.begin(); g != decision.gpus.end(); ++g) {
-    if (index(*g) >= state.gpus().size()) broken("known GPU", gpu_text(*g) + " does not exist");
-    if (std::find(decision.gpus.begin(), g, *g) != g) {
-      broken("known GPU", gpu_text(*g) + " is named twice");
+  ++starts_;
+  for (const GpuId g : decision.gpus) {
+    if (index(g) >= state.gpus().size()) broken("known GPU", gpu_text(g) + " does not exist");
+    if (std::exchange(named_[index(g)], starts_) == starts_) {
+      broken("known GPU", gpu_text(g) + " is named twice");
     }
     for (const JobId j : decision.jobs) {
-      if (!may_run_on(jobs_[j], state.gpu_type(*g))) {
-        broken("GPU type", job_text(j) + " may not run on " + state.gpu_type(*g).name +
-                               ", the type of " + gpu_text(*g));
+      if (!may_run_on(jobs_[j], state.gpu_type(g))) {
+        broken("GPU type", job_text(j) + " may not run on " + state.gpu_type(g).name +
+                               ", the type of " + gpu_text(g));
       }
     }
-    const GpuState& gpu = state.gpu(*g);
-    if (gpu.profiling) broken("exclusive GPU", gpu_text(*g) + " is profiling a job");
+    const GpuState& gpu = state.gpu(g);
+    if (gpu.profiling) broken("exclusive GPU", gpu_text(g) + " is profiling a job");
     if (options_.start == StartMode::kGroup && !traits_.always_colocates &&
         !gpu.residents.empty()) {
-      broken("group start", gpu_text(*g) + " still has a resident");
+      broken("group start", gpu_text(g) + " still has a resident");
     }
     const std::size_t after = gpu.residents.size() + decision.jobs.size();
     const auto limit = state.spec().max_jobs_per_gpu;
     if (limit && after > static_cast<std::size_t>(*limit)) {
-      broken("over-commit", gpu_text(*g) + " would hold " + std::to_string(after) +
+      broken("over-commit", gpu_text(g) + " would hold " + std::to_string(after) +
                                 " jobs, cluster.max_jobs_per_gpu is " + std::to_string(*limit));
     }
   }
@@ -348,8 +368,22 @@ void ControlLoop::apply(const Preempt& decision) {
              text() + " has been preempted " + std::to_string(kMostPreemptions) +
                  " times: does a run last long enough to make up for what preemption costs?");
     }
-    if (!backend_.preempt(job)) broken("preemption", text() + " is being profiled or probed");
-    set_back(job, decision.reason);
+    const std::size_t episodes = backend_.finished_episodes().size();
+    switch (backend_.preempt(job)) {
+      case Preempted::kRefused:
+        broken("preemption", text() + " is being profiled or probed");
+      case Preempted::kReturned:
+        set_back(job, decision.reason);
+        break;
+      case Preempted::kFinished:
+        departed(job, LogKind::kFinish);
+        show_episodes(episodes);
+        jobs_.erase(job);
+        gone_.push_back(job);
+        changed_ = true;  // the policy thought that the job goes on, and may decide otherwise now
+        backend_.wake_at(backend_.now());
+        break;
+    }
   }
 }
 
@@ -372,10 +406,28 @@ void ControlLoop::apply(const WakeAt& decision) {
 
 void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus,
                        const std::optional<Reason>& reason) {
+  if (left_) {
+    late_.push_back({*left_, kind, job, {}, reason});
+    return;
+  }
   if (log_ != nullptr) {
     log_->push_back({backend_.now(), kind, job, {gpus.begin(), gpus.end()}, reason});
   }
   if (observer_ != nullptr) observer_->event(backend_.now(), kind, job, gpus);
+}
+
+/// Events of jobs that left their GPUs before they were reported, in order of time.
+void ControlLoop::show_late() {
+  left_.reset();
+  std::ranges::stable_sort(late_, {}, &LogEntry::at);
+  for (std::size_t i = 0; i < late_.size(); ++i) {
+    const LogEntry& entry = late_[i];
+    if (observer_ != nullptr) observer_->event(entry.at, entry.kind, entry.job, {});
+    const Time next = i + 1 == late_.size() ? backend_.now() : late_[i + 1].at;
+    if (observer_ != nullptr && next > entry.at) observer_->instant_over(entry.at, backend_);
+  }
+  if (log_ != nullptr) std::ranges::move(late_, std::back_inserter(*log_));
+  late_.clear();
 }
 
 void ControlLoop::broken(const char* rule, const std::string& found) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -86,13 +87,15 @@ class ControlLoop {
  private:
   void take(const Report& report);
   void departed(JobId job, LogKind how, const std::optional<Reason>& reason = std::nullopt);
-  void show_what_ended();
+  void show_episodes(std::size_t first);
+  void show_probes();
   void offer(JobId job);
   void enqueue(JobId job);
   void start_profiling();
   void start_probes();
   bool may_reallocate();
   void pass();
+  void show_late();
   void set_back(JobId job, const std::optional<Reason>& reason = std::nullopt);
   void apply(const StartGroup& decision);
   void apply(const Preempt& decision);
@@ -112,11 +115,16 @@ class ControlLoop {
   JobSource source_;
   JobSlots<JobView> jobs_;  ///< in the system
   WaitingQueue waiting_;
+  std::vector<std::uint64_t> named_;  ///< by GPU: the latest decision to start jobs that names it
+  std::uint64_t starts_ = 0;          ///< decisions to start jobs
   std::deque<JobId> to_profile_;
   std::vector<JobId> unprobed_;  ///< on no GPU, not yet offered, in order of arrival or return
   std::vector<int> probes_;      ///< by job: number of its probes; empty if no job is probed
   std::vector<Decision> decisions_;
   std::vector<MemberOutcome> members_;
+  std::vector<JobId> gone_;     ///< in this pass: done when the policy preempted them
+  std::optional<Time> left_;    ///< Report::left of the present report
+  std::vector<LogEntry> late_;  ///< events of such reports that are not yet shown
   std::size_t departures_ = 0;
   std::size_t arrived_ = 0;
   std::set<Time> wakes_;  ///< pending times for which the policy asked

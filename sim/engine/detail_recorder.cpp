@@ -93,17 +93,22 @@ void DetailRecorder::episode_ended(GpuId gpu, const EpisodeOutcome& outcome) {
   record.ps = outcome.ps;
 }
 
-void DetailRecorder::instant_over(const ClusterBackend& backend) {
+void DetailRecorder::instant_over(Time at, const ClusterBackend& backend) {
   if (touched_.empty()) return;
   // A gang's speed is the same on all its GPUs: where its co-runners change, all its GPUs' use changes.
+  std::vector<JobId> gangs;
   for (std::size_t t = 0, own = touched_.size(); t < own; ++t) {
     for (const JobId job : backend.state().gpu(touched_[t]).residents) {
-      const std::vector<GpuId>& gpus = places_[job].gpus;
-      if (gpus.size() > 1) std::ranges::for_each(gpus, [this](GpuId g) { touch(g); });
+      Place& place = places_[job];
+      if (place.gpus.size() == 1 || std::exchange(place.touched, true)) continue;
+      gangs.push_back(job);
+      std::ranges::for_each(place.gpus, [this](GpuId g) { touch(g); });
     }
   }
-  for (const GpuId gpu : touched_) update(gpu, backend);
+  for (const JobId gang : gangs) places_[gang].touched = false;
+  for (const GpuId gpu : touched_) update(gpu, at, backend);
   touched_.clear();
+  lowest_common_.clear();
   // Jobs without work left start and finish at once: one instant may be over several times.
   for (std::size_t e = first_event_; e < details_.events.size(); ++e) {
     EventRecord& event = details_.events[e];
@@ -118,10 +123,9 @@ void DetailRecorder::instant_over(const ClusterBackend& backend) {
   if (levels_[LevelSlices::kBusy] == 0) levels_[LevelSlices::kUtil] = 0;
 }
 
-void DetailRecorder::update(GpuId id, const ClusterBackend& backend) {
+void DetailRecorder::update(GpuId id, Time now, const ClusterBackend& backend) {
   Gpu& gpu = gpus_[index(id)];
   gpu.touched = false;
-  const Time now = backend.now();
   const std::vector<JobId>& jobs = backend.state().gpu(id).residents;
   const std::optional<Provenance> source = backend.true_speeds(id, speeds_);
   count(gpu, -1);
@@ -220,13 +224,20 @@ void DetailRecorder::end_co_run(Gpu& gpu, Time now) {
   gpu.rows.clear();
 }
 
-/// Whether this is the lowest GPU that both jobs are on.
-bool DetailRecorder::is_primary(GpuId gpu, JobId a, JobId b) const {
+/// Whether this is the lowest GPU that both jobs are on. They are on it.
+bool DetailRecorder::is_primary(GpuId gpu, JobId a, JobId b) {
   const std::vector<GpuId>& of_a = places_[a].gpus;
   const std::vector<GpuId>& of_b = places_[b].gpus;
   if (of_a.size() == 1 || of_b.size() == 1) return true;
-  return std::ranges::none_of(
-      of_a, [&](GpuId g) { return g < gpu && std::ranges::find(of_b, g) != of_b.end(); });
+  const auto [at, is_new] = lowest_common_.try_emplace({a, b}, gpu);
+  if (is_new) {
+    ++searches_;
+    for (const GpuId g : of_a) gpus_[index(g)].mark = searches_;
+    for (const GpuId g : of_b) {
+      if (gpus_[index(g)].mark == searches_) at->second = std::min(at->second, g);
+    }
+  }
+  return at->second == gpu;
 }
 
 RunDetails DetailRecorder::take() {

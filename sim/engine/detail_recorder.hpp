@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/belief.hpp"
@@ -43,7 +45,7 @@ class DetailRecorder final : public RunObserver {
 
   void event(Time at, LogKind kind, JobId job, std::span<const GpuId> gpus) override;
   void episode_ended(GpuId gpu, const EpisodeOutcome& outcome) override;
-  void instant_over(const ClusterBackend& backend) override;
+  void instant_over(Time at, const ClusterBackend& backend) override;
 
   /// The details without the slices. Call it once, at the end of the run. Of a run that was cut short, co-runs
   /// end at its last instant.
@@ -55,6 +57,7 @@ class DetailRecorder final : public RunObserver {
   struct Place {  ///< of a job on GPUs
     std::vector<GpuId> gpus;
     bool probe = false;
+    bool touched = false;
   };
   struct Row {  ///< of the present co-run, for residents a and b
     std::size_t row = 0;
@@ -71,19 +74,20 @@ class DetailRecorder final : public RunObserver {
     double util = 0;
     bool util_known = true;
     bool touched = false;
+    std::uint64_t mark = 0;  ///< the latest search for common GPUs that has seen it
   };
 
   void touch(GpuId gpu);
   void add_event(const EventRecord& event);
   void change_levels(Time now);
-  void update(GpuId id, const ClusterBackend& backend);
+  void update(GpuId id, Time now, const ClusterBackend& backend);
   void count(const Gpu& gpu, double sign);
   void look_up_use(Gpu& gpu, bool known, std::span<const double> speeds);
   void work(Gpu& gpu, Time now);
   void begin_co_run(GpuId id, Gpu& gpu, std::optional<Provenance> source, Time now);
   void predict(CoRunRecord& record) const;
   void end_co_run(Gpu& gpu, Time now);
-  bool is_primary(GpuId gpu, JobId a, JobId b) const;
+  bool is_primary(GpuId gpu, JobId a, JobId b);
 
   const Workload& workload_;
   const Belief* belief_;
@@ -93,7 +97,9 @@ class DetailRecorder final : public RunObserver {
   std::vector<Gpu> gpus_;
   JobSlots<Place> places_;
   std::vector<GpuId> touched_;
-  std::size_t first_event_ = 0;  ///< at now_
+  std::map<std::pair<JobId, JobId>, GpuId> lowest_common_;  ///< GPU of two gangs, at this instant
+  std::uint64_t searches_ = 0;                              ///< for common GPUs
+  std::size_t first_event_ = 0;                             ///< at now_
   std::array<double, LevelSlices::kCount> levels_{};
   Time levels_since_{0};
   Time now_{0};

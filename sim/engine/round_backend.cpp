@@ -166,7 +166,7 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
   anchor();
 }
 
-bool RoundBackend::preempt(JobId job) {
+Preempted RoundBackend::preempt(JobId job) {
   Group& group = groups_[index(progress_[index(job)].group)];
   unplan(group);
   settle(group, round_);
@@ -177,7 +177,7 @@ bool RoundBackend::preempt(JobId job) {
     plan(group);
   }
   anchor();
-  return true;
+  return Preempted::kReturned;  // a group ends with the round in which a job is done
 }
 
 RunRecord RoundBackend::take_record() {
@@ -266,7 +266,7 @@ void RoundBackend::settle(Group& group, Round round) {
 Report RoundBackend::leave(Group& group, JobId job, Time end) {
   Progress& p = progress_[index(job)];
   JobRecord& record = jobs_[index(job)];
-  Report report{ReportKind::kFinished, job};
+  Report report{ReportKind::kFinished, job, end};
   if (p.will_oom) {
     report.kind = ReportKind::kOutOfMemory;
     record.run_out_of_memory(end);

@@ -53,7 +53,7 @@ class RoundBackend final : public ClusterBackend {
   bool advance(std::vector<Report>& out) override;
   /// The GPUs must be empty: neither StartMode::kJoin nor PolicyTraits::always_colocates is possible.
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  bool preempt(JobId job) override;
+  Preempted preempt(JobId job) override;
   void wake_at(Time at) override { timers_.insert(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
     return recorder_.finished_episodes();

@@ -17,8 +17,9 @@ class RunObserver {
   virtual void event(Time at, LogKind kind, JobId job, std::span<const GpuId> gpus) = 0;
   /// An episode that policies are told of has ended on this GPU; called after the policy was told.
   virtual void episode_ended(GpuId gpu, const EpisodeOutcome& outcome) = 0;
-  /// All reports and decisions of an instant have been handled.
-  virtual void instant_over(const ClusterBackend& backend) = 0;
+  /// All events at this time have been shown. Jobs that leave their GPUs later are off them already, if the cluster has
+  /// reported all of them at once (Report::left).
+  virtual void instant_over(Time at, const ClusterBackend& backend) = 0;
 };
 
 }  // namespace corun::inline sim

@@ -1,5 +1,6 @@
 #include "sim/engine/run_recorder.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -18,16 +19,38 @@ void RunRecorder::add(JobId job, const JobRecord& record) {
   }
 }
 
+void RunRecorder::add(EpisodeRecord episode, std::vector<GpuId> gpus) {
+  episode.gpu = std::ranges::min(gpus);
+  gangs_.push_back({episodes_.size(), std::move(gpus)});
+  episodes_.push_back(std::move(episode));
+}
+
 void RunRecorder::hand_over() {
-  for (EpisodeRecord& episode : episodes_) {
-    if (sink_ != nullptr) {
-      sink_->episode(episode);
-      spare_lists_.push_back(std::move(episode.jobs));
-    } else {
+  auto gang = gangs_.begin();
+  for (std::size_t e = 0; e < episodes_.size(); ++e) {
+    EpisodeRecord& episode = episodes_[e];
+    if (gang != gangs_.end() && gang->at == e) {
+      const GpuId primary = episode.gpu;
+      for (const GpuId g : gang->gpus) {
+        episode.gpu = g;
+        episode.primary = g == primary;
+        if (sink_ != nullptr) {
+          sink_->episode(episode);
+        } else {
+          record_.episodes.push_back(episode);
+        }
+      }
+      ++gang;
+    } else if (sink_ == nullptr) {
       record_.episodes.push_back(std::move(episode));
+      continue;
+    } else {
+      sink_->episode(episode);
     }
+    if (sink_ != nullptr) spare_lists_.push_back(std::move(episode.jobs));
   }
   episodes_.clear();
+  gangs_.clear();
   record_.probes.insert(record_.probes.end(), probes_.begin(), probes_.end());
   probes_.clear();
 }

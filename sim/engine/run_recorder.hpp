@@ -21,7 +21,10 @@ class RunRecorder {
 
   /// To be called in order of their ends.
   void add(EpisodeRecord episode) { episodes_.push_back(std::move(episode)); }
+  /// The episodes of a gang that differ in their GPU alone: one on each of these, in this order.
+  void add(EpisodeRecord episode, std::vector<GpuId> gpus);
   void add(const ProbeRecord& probe) { probes_.push_back(probe); }
+  /// Of those that were added together, the primary one alone.
   std::span<const EpisodeRecord> finished_episodes() const { return episodes_; }
   std::span<const ProbeRecord> finished_probes() const { return probes_; }
 
@@ -38,7 +41,13 @@ class RunRecorder {
  private:
   RunSink* sink_;
   RunRecord record_;
+  struct GangEpisodes {
+    std::size_t at = 0;  ///< in episodes_
+    std::vector<GpuId> gpus;
+  };
+
   std::vector<EpisodeRecord> episodes_;
+  std::vector<GangEpisodes> gangs_;  ///< in their order
   std::vector<ProbeRecord> probes_;
   std::vector<std::vector<JobId>> spare_lists_;  ///< of episodes that a sink has received
 };

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "sim/engine/memory_limit.hpp"
 
@@ -116,8 +118,19 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
   }
 }
 
-void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus) {
-  for (const GpuId g : gpus) account(g);
+/// `exclusive`: no job may join them.
+void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus,
+                             bool exclusive) {
+  const bool apart = !exclusive && begins_apart(jobs, gpus);
+  GpuList list;
+  if (!apart) {
+    for (const GpuId g : gpus) {
+      const auto& residents = state_.gpu(g).residents;
+      if (residents.size() == 1 && jobs_[residents.front()].apart) unfold(residents.front());
+      account(g);
+    }
+    list = list_of(gpus);
+  }
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
     const double slowest_gpu = slowest_alone(job, gpus);
@@ -150,23 +163,38 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.has_work = work_ns > 0;
     if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
     record.ask_of_run(run_solo, active.work_left);
-    for (const GpuId g : gpus) occupy(job, active, g);
+    if (apart) {
+      active.apart = true;
+      active.open_episodes += static_cast<int>(gpus.size());
+      for (const GpuId g : gpus) state_.add(g, job, false);
+      if (!running.will_oom) set_speed(job, active, slowest_gpu);
+      return;
+    }
+    for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
   }
+  if (!narrowed_.empty()) narrowed_.clear();
   for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
   co_runner_changed(gpus);
 }
 
 void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
-  account(gpu);
-  state_.add(gpu, job, true);
-  look_up_alone(gpu);
   const double speed = speed_alone(job, gpu);
   const auto& epoch = workload_.jobs[index(job)].epoch;
   const Duration asked =
       options_.profile_epoch && epoch
           ? *epoch
           : from_nanoseconds(static_cast<double>(options_.profiling_minute.count()) * speed);
-  const Duration work = std::min(asked, jobs_[job].work_left);
+  const Duration left = jobs_[job].work_left;
+  const bool fits =
+      !exceeds_memory(job, {&gpu, 1}, state_, workload_, world_, [](JobId) { return false; });
+  if (options_.profiling_keeps_progress && asked >= left && fits) {
+    place({&job, 1}, {&gpu, 1}, true);
+    return;
+  }
+  account(gpu);
+  state_.add(gpu, job, true);
+  look_up_alone(gpu);
+  const Duration work = std::min(asked, left);
   Running& running = jobs_[job].running;
   running = Running{};
   running.gpus = {gpu};
@@ -182,9 +210,10 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   set_speed(job, jobs_[job], speed);
 }
 
-bool SimulatedBackend::preempt(JobId job) {
+Preempted SimulatedBackend::preempt(JobId job) {
   Running& running = jobs_[job].running;
-  if (running.profiling || running.probe_end != EventQueue::kNone) return false;
+  const bool profiled = state_.gpu(running.gpus.front()).profiling;
+  if (profiled || running.probe_end != EventQueue::kNone) return Preempted::kRefused;
   JobRecord& record = jobs_[job].record;
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
@@ -192,6 +221,10 @@ bool SimulatedBackend::preempt(JobId job) {
   if (!running.will_oom) {
     const double left = running.remaining_ns -
                         running.speed * static_cast<double>((last_tick() - running.since).count());
+    if (from_nanoseconds(std::max(left, 0.0)) == Duration::zero()) {
+      finish(job);
+      return Preempted::kFinished;
+    }
     const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
     const double done = std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
@@ -200,13 +233,17 @@ bool SimulatedBackend::preempt(JobId job) {
   record.preempt_run(
       now_, from_nanoseconds(static_cast<double>(kept.count()) / slowest_alone(job, running.gpus)),
       kept);
+  if (jobs_[job].apart) {
+    vacate_apart(job, record.run_solo);
+    return Preempted::kReturned;
+  }
   for (const GpuId g : running.gpus) {
     EpisodeRecord& episode = devices_[index(g)].episode;
     leave_unfinished(job, episode);
     episode.solo_sum += record.run_solo;
   }
   vacate(job);
-  return true;
+  return Preempted::kReturned;
 }
 
 void SimulatedBackend::wake_at(Time at) { queue_.schedule(at, EventKind::kTimer, 0); }
@@ -231,18 +268,33 @@ Report SimulatedBackend::complete(JobId job) {
     devices_[index(gpu)].alone.clear();
     return {ReportKind::kProfiled, job};
   }
+  finish(job);
+  return {ReportKind::kFinished, job};
+}
+
+/// The job has done its work. Its completion is no longer planned.
+void SimulatedBackend::finish(JobId job) {
+  JobRecord& record = jobs_[job].record;
   record.finish_run(now_);
+  if (!record.first_start) record.first_start = record.last_start;
   jobs_[job].finished = true;
+  if (jobs_[job].apart) {
+    vacate_apart(job, record.run_solo);
+    return;
+  }
   leave_probe(job);
   ticking_ = jobs_[job].running.order;
   vacate(job);
   ticking_ = 0;
-  return {ReportKind::kFinished, job};
 }
 
 Report SimulatedBackend::run_out_of_memory(JobId job) {
   jobs_[job].running.event = EventQueue::kNone;
   jobs_[job].record.run_out_of_memory(now_);
+  if (jobs_[job].apart) {
+    vacate_apart(job, Duration::zero());
+    return {ReportKind::kOutOfMemory, job};
+  }
   leave_probe(job);
   for (const GpuId g : jobs_[job].running.gpus) {
     leave_unfinished(job, devices_[index(g)].episode);
@@ -251,7 +303,8 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
   return {ReportKind::kOutOfMemory, job};
 }
 
-/// The job's probe is over, and the job has not finished: it returns, with its progress if that is kept.
+/// The job's probe is over, and the job has no planned completion by now: it returns, with its progress if that is
+/// kept, or it finishes if less than half a nanosecond of work is left.
 Report SimulatedBackend::end_probe(JobId job) {
   Running& running = jobs_[job].running;
   running.probe_end = EventQueue::kNone;
@@ -259,7 +312,12 @@ Report SimulatedBackend::end_probe(JobId job) {
   running.event = EventQueue::kNone;
   if (options_.probes_keep_progress) {
     const double done = running.speed * static_cast<double>((last_tick() - running.since).count());
-    jobs_[job].work_left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
+    const Duration left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
+    if (left == Duration::zero()) {
+      finish(job);
+      return {ReportKind::kFinished, job};
+    }
+    jobs_[job].work_left = left;
   }
   JobRecord& record = jobs_[job].record;
   record.profiling += now_ - record.last_start;
@@ -294,10 +352,18 @@ void SimulatedBackend::finish_probe(GpuId gpu) {
   device.probe.reset();
 }
 
-void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu) {
+SimulatedBackend::GpuList SimulatedBackend::list_of(std::span<const GpuId> gpus) {
+  if (gpus.size() == 1) return nullptr;
+  std::vector<GpuId> sorted(gpus.begin(), gpus.end());
+  if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
+  return std::make_shared<const std::vector<GpuId>>(std::move(sorted));
+}
+
+/// `own`: all GPUs of the job. All GPUs of a gang share one list, so a start costs O(1) for each of them.
+void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu, const GpuList& own,
+                              bool exclusive) {
   Device& device = devices_[index(gpu)];
   EpisodeRecord& episode = device.episode;
-  const std::vector<GpuId>& own = active.running.gpus;
   if (state_.gpu(gpu).residents.empty()) {
     std::vector<JobId> list = std::move(episode.jobs);
     if (list.capacity() == 0) list = recorder_.empty_list();
@@ -307,14 +373,114 @@ void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu) {
     episode.start = now_;
     episode.jobs = std::move(list);
     device.shared = own;
-    if (own.size() > 1) std::sort(device.shared.begin(), device.shared.end());
-  } else {
-    std::erase_if(device.shared,
-                  [&](GpuId g) { return std::find(own.begin(), own.end(), g) == own.end(); });
+  } else if (own == nullptr) {
+    device.shared = nullptr;
+  } else if (device.shared != nullptr && device.shared != own) {
+    const auto [at, is_new] = narrowed_.try_emplace(device.shared);
+    if (is_new) {
+      std::vector<GpuId> both;
+      std::ranges::copy_if(*device.shared, std::back_inserter(both),
+                           [&](GpuId g) { return std::ranges::binary_search(*own, g); });
+      at->second = std::make_shared<const std::vector<GpuId>>(std::move(both));
+    }
+    device.shared = at->second;
   }
   episode.jobs.push_back(job);
   ++active.open_episodes;
-  state_.add(gpu, job, false);
+  state_.add(gpu, job, exclusive);
+}
+
+bool SimulatedBackend::begins_apart(std::span<const JobId> jobs,
+                                    std::span<const GpuId> gpus) const {
+  if (jobs.size() != 1 || gpus.size() == 1) return false;
+  return std::ranges::all_of(gpus, [&](GpuId g) { return state_.gpu(g).residents.empty(); });
+}
+
+/// Another job comes to its GPUs: sets their Devices to what they would be now, had they been kept since its start.
+void SimulatedBackend::unfold(JobId job) {
+  Active& active = jobs_[job];
+  active.apart = false;
+  const GpuList list = list_of(active.running.gpus);
+  for (const GpuId g : active.running.gpus) {
+    Device& device = devices_[index(g)];
+    std::vector<JobId> jobs = recorder_.empty_list();
+    jobs.push_back(job);
+    device.episode = EpisodeRecord{};
+    device.episode.gpu = g;
+    device.episode.start = active.record.last_start;
+    device.episode.jobs = std::move(jobs);
+    device.shared = list;
+    device.since = active.record.last_start;
+    device.formed.assign(1, job);
+    device.speeds.assign(1, 1.0);
+    device.provenance = Provenance::kAlone;
+    look_up_alone(g);
+  }
+}
+
+/// As vacate(), for a gang apart; `solo`: of its work that counts in the episodes.
+void SimulatedBackend::vacate_apart(JobId job, Duration solo) {
+  Active& active = jobs_[job];
+  active.apart = false;
+  account_apart(job, active);
+  EpisodeRecord episode;
+  episode.start = active.record.last_start;
+  episode.end = now_;
+  episode.solo_sum = solo;
+  if (active.finished) {
+    episode.jobs = recorder_.empty_list();
+    episode.jobs.push_back(job);
+  } else {
+    episode.unfinished = 1;
+  }
+  for (const GpuId g : active.running.gpus) state_.remove(g, job);
+  active.open_episodes -= static_cast<int>(active.running.gpus.size());
+  if (active.open_episodes == 0 && active.finished) over_.push_back(job);
+  recorder_.add(std::move(episode), std::exchange(active.running.gpus, {}));
+}
+
+/// As account() for each of its GPUs, from its start to now.
+void SimulatedBackend::account_apart(JobId job, const Active& active) {
+  const Duration elapsed = now_ - active.record.last_start;
+  if (elapsed == Duration::zero()) return;
+  const double seconds = to_seconds(elapsed);
+  const Profile& profile = workload_.jobs[index(job)].profile;
+  UsageRecord& usage = recorder_.usage();
+  const GpuType* type = nullptr;  // of the GPU before
+  double util_s = 0;
+  std::optional<double> mem_s;
+  std::optional<SoloSource> source;
+  for (const GpuId g : active.running.gpus) {
+    if (const GpuType& own = state_.gpu_type(g); &own != type) {
+      type = &own;
+      double alone = own.speed;
+      std::optional<double> demand_mib = profile.mem_used_mib;
+      if (on_types_ != nullptr) {
+        const Alone known = on_types_->alone(job, own, options_.noise_seed);
+        alone = known.speed;
+        source = known.source;
+        demand_mib = on_types_->memory_mib(job, own);
+      }
+      // The terms of account(), in its order: sums of the same rounding.
+      const double util = 0 + profile.gpu_util_pct.value_or(0) / 100 * active.running.speed / alone;
+      util_s = std::min(1.0, util) * seconds;
+      mem_s.reset();
+      if (demand_mib) {
+        const double memory = active.running.will_oom ? 0 : *demand_mib / own.memory_mib;
+        mem_s = std::min(1.0, memory) * seconds;
+      }
+    }
+    usage.busy += elapsed;
+    if (source) usage.solo_s[static_cast<std::size_t>(*source)] += seconds;
+    if (profile.gpu_util_pct) {
+      usage.util_s += util_s;
+      usage.util_known_s += seconds;
+    }
+    if (mem_s) {
+      usage.mem_s += *mem_s;
+      usage.mem_known_s += seconds;
+    }
+  }
 }
 
 void SimulatedBackend::vacate(JobId job) {
@@ -342,7 +508,7 @@ void SimulatedBackend::finish_episode(GpuId gpu) {
     episode.solo_sum += jobs_[j].record.run_solo;
     episode.together &= jobs_[j].record.last_start == jobs_[episode.jobs.front()].record.last_start;
   }
-  episode.primary = device.shared.front() == gpu;
+  episode.primary = device.shared == nullptr || device.shared->front() == gpu;
   for (const JobId j : episode.jobs) leave_episode(j);
   recorder_.add(std::move(episode));
 }
@@ -362,15 +528,16 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
     device.provenance = world_.speeds({residents, device.formed, newcomer, state_.gpu_type(g).id},
                                       options_.noise_seed, device.speeds);
   }
+  ++changes_;
   const std::vector<JobId>* last = nullptr;
   for (const GpuId g : gpus) {
-    // A gang's speed depends on all of its GPUs: GPUs with the same residents need only one update.
+    // A gang's speed depends on all of its GPUs: it needs only one update.
     const auto& residents = state_.gpu(g).residents;
     if (last != nullptr && residents == *last) continue;
     last = &residents;
     for (const JobId job : residents) {
       Active& active = jobs_[job];
-      if (active.running.will_oom) continue;
+      if (active.running.will_oom || std::exchange(active.change, changes_) == changes_) continue;
       double speed = std::numeric_limits<double>::infinity();
       for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
       if (speed != active.running.speed) set_speed(job, active, speed);
@@ -381,7 +548,7 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
 void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   Running& running = active.running;
   // The utilisation of all GPUs of a gang depends on its speed: account it before the speed changes.
-  for (const GpuId g : running.gpus) account(g);
+  if (!active.apart) std::ranges::for_each(running.gpus, [this](GpuId g) { account(g); });
   const bool ticks = options_.tick_rule == TickRule::kProgress;
   if (ticks && running.event != EventQueue::kNone && running.due == now_) {
     running.speed = speed;  // it ends at this instant
@@ -457,6 +624,10 @@ std::optional<Provenance> SimulatedBackend::true_speeds(GpuId gpu, std::vector<d
   const Device& device = devices_[index(gpu)];
   const auto& residents = state_.gpu(gpu).residents;
   out.clear();
+  if (residents.size() == 1 && jobs_[residents.front()].apart) {
+    out.push_back(jobs_[residents.front()].running.speed / speed_alone(residents.front(), gpu));
+    return Provenance::kAlone;
+  }
   for (std::size_t i = 0; i < residents.size(); ++i) {
     const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[i].speed;
     out.push_back(jobs_[residents[i]].running.speed / alone);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/engine/arrivals.hpp"
@@ -56,7 +58,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   const ClusterState& state() const override { return state_; }
   bool advance(std::vector<Report>& out) override;
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
-  bool preempt(JobId job) override;
+  Preempted preempt(JobId job) override;
   void wake_at(Time at) override;
   std::span<const EpisodeRecord> finished_episodes() const override {
     return recorder_.finished_episodes();
@@ -79,11 +81,13 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     std::uint64_t order = 0;  ///< of starts, from 1
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;
-    bool will_oom = false;  ///< started above the memory limit
-    bool has_work = false;  ///< when it started
-    bool profiling = false;
+    bool will_oom = false;   ///< started above the memory limit
+    bool has_work = false;   ///< when it started
+    bool profiling = false;  ///< unless that does all its work: then this is a run like any other
     EventQueue::Handle probe_end = EventQueue::kNone;  ///< while in a probe
   };
+  /// GPUs, ascending, of a gang or of several; null: the one GPU that holds the list.
+  using GpuList = std::shared_ptr<const std::vector<GpuId>>;
   struct Device {
     std::vector<JobId> formed;   ///< residents just after the latest start
     std::vector<double> speeds;  ///< normalised, of the residents in their order
@@ -92,16 +96,20 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Time since{0};  ///< usage is accounted up to here
     EpisodeRecord episode;
     std::optional<ProbeRecord> probe;  ///< while one runs
-    std::vector<GpuId> shared;         ///< GPUs that all members of the episode were on, ascending
+    GpuList shared;                    ///< GPUs that all members of the episode were on
   };
 
   /// A job in the system: until it has left and all its episodes have ended.
   struct Active {
     Running running;
     JobRecord record;
-    Duration work_left{0};  ///< less than `work` once profiling, a probe or a run has done some
+    std::uint64_t change = 0;  ///< the latest change of co-runners that updated its speed
+    Duration work_left{0};     ///< less than `work` once profiling, a probe or a run has done some
     int open_episodes = 0;
     bool finished = false;
+    /// It is a gang that began on empty GPUs and has had them to itself since: their Devices are not kept (unfold()), so
+    /// that its start and its end do little for each of them.
+    bool apart = false;
   };
 
   void start_profiling(JobId job, GpuId gpu) override;
@@ -116,14 +124,20 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void leave_episode(JobId job);
   void leave_unfinished(JobId job, EpisodeRecord& episode);
   Report complete(JobId job);
+  void finish(JobId job);
   Report run_out_of_memory(JobId job);
   Report end_probe(JobId job);
-  void place(std::span<const JobId> jobs, std::span<const GpuId> gpus);
+  void place(std::span<const JobId> jobs, std::span<const GpuId> gpus, bool exclusive = false);
   void leave_probe(JobId job);
   void finish_probe(GpuId gpu);
-  void occupy(JobId job, Active& active, GpuId gpu);
+  static GpuList list_of(std::span<const GpuId> gpus);
+  void occupy(JobId job, Active& active, GpuId gpu, const GpuList& own, bool exclusive);
   void finish_episode(GpuId gpu);
   void vacate(JobId job);
+  bool begins_apart(std::span<const JobId> jobs, std::span<const GpuId> gpus) const;
+  void unfold(JobId job);
+  void vacate_apart(JobId job, Duration solo);
+  void account_apart(JobId job, const Active& active);
   void co_runner_changed(std::span<const GpuId> gpus);
   void set_speed(JobId job, Active& active, double speed);
   Time completion(const Running& running) const;
@@ -149,6 +163,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;
+  std::uint64_t changes_ = 0;  ///< of co-runners
+  /// While jobs start: Device::shared, by what it was before.
+  std::unordered_map<GpuList, GpuList> narrowed_;
   /// TickRule::kProgress: jobs that started before this order number have had this instant's tick; 0: all
   /// have.
   std::uint64_t ticking_ = 0;

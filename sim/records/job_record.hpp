@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/base/nan.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
 #include "sim/time.hpp"
@@ -13,21 +14,22 @@
 /// J_a the solo time of their work, on the GPU types that did it (DESIGN section 3). The run that
 /// finished the job and all preempted runs count, each with its whole time: work lost by preemption
 /// is done twice and counted once in J_a. Runs that ended out of memory, probes in which the job
-/// did not finish, and profiling segments do not count, even if their progress is kept.
+/// did not finish, and profiling segments that did not do all its work do not count, even if their progress is kept.
 namespace corun::inline sim {
 
 /// kFailed: out of memory once too often; on a live cluster also any other error.
 enum class JobEnd : std::uint8_t { kFinished, kFailed };
 
-/// JRS eq. 1: (J_c - J_a) / J_a, a fraction; 0 if J_a is 0 (all work was done while profiling).
+/// JRS eq. 1: (J_c - J_a) / J_a, a fraction; NaN if J_a is 0: the run had no work.
 inline double individual_slowdown(Duration corun, Duration solo) {
-  if (solo.count() == 0) return 0.0;
+  if (solo.count() == 0) return kNaN;
   return static_cast<double>((corun - solo).count()) / static_cast<double>(solo.count());
 }
 
 struct JobRecord {
   Time submit{0};
-  std::optional<Time> first_start;  ///< to do work: no profiling, no probe that was cut short
+  std::optional<Time>
+      first_start;  ///< to do work: no trial run (profiling, probe) in which it did not finish
   Time last_start{0};
   Time finish{0};
   Duration work{0};  ///< solo time of all its work on the reference GPU type, as asked
@@ -47,7 +49,7 @@ struct JobRecord {
   int ooms = 0;
   int preemptions = 0;
   Duration ran{0};        ///< time on its GPUs in preempted runs, whatever work they kept
-  Duration profiling{0};  ///< time in profiling segments and in probes in which it did not finish
+  Duration profiling{0};  ///< time in profiling segments and probes in which it did not finish
   JobEnd end = JobEnd::kFinished;
 
   /// The record at the job's arrival. Throws InputError if it arrives after 292 years (later()).

@@ -133,7 +133,7 @@ void MetricsCollector::job(JobId id, const JobRecord& job) {
   isd_reference_[index(id)] = job.isd_reference();
   jct_[index(id)] = to_seconds(job.finish - job.submit);
   queue_[index(id)] = to_seconds(*job.first_start - job.submit);
-  stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
+  if (job.work > Duration::zero()) stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
 }
 
 void MetricsCollector::episode(const EpisodeRecord& episode) {
@@ -155,18 +155,11 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   std::vector<double> rho;  // of finished jobs
   const std::vector<double> fair_s = fair_share_times_s(asked_, std::max(run.gpu_count, 1));
   for (std::size_t j = 0; j < jobs; ++j) {
-    if (!std::isnan(jct_[j])) rho.push_back(jct_[j] / fair_s[j]);
+    if (!std::isnan(stretch_[j])) rho.push_back(jct_[j] / fair_s[j]);
   }
-  if (finished_ < jobs) {  // jobs without values are removed
-    std::vector<bool> has_finished;
-    for (const double jct : jct_) has_finished.push_back(!std::isnan(jct));
-    for (auto* values : {&isd_, &isd_reference_, &jct_, &queue_, &stretch_}) {
-      std::size_t kept = 0;
-      for (std::size_t j = 0; j < jobs; ++j) {
-        if (has_finished[j]) (*values)[kept++] = (*values)[j];
-      }
-      values->resize(kept);
-    }
+  // Jobs that did not finish have no values, and jobs without work no slowdown.
+  for (auto* values : {&isd_, &isd_reference_, &jct_, &queue_, &stretch_}) {
+    std::erase_if(*values, [](double x) { return std::isnan(x); });
   }
   std::vector<double>& isd = isd_;
   std::vector<double>& jct = jct_;
@@ -228,7 +221,7 @@ MetricValues MetricsCollector::finish(const RunRecord& run) && {
   at(v, Metric::kFailed) = failed_;
   at(v, Metric::kProfilingS) =
       measured_ == 0 ? kNaN : to_seconds(profiling_) / static_cast<double>(measured_);
-  at(v, Metric::kJobs) = static_cast<double>(isd.size());
+  at(v, Metric::kJobs) = static_cast<double>(finished_);
   return v;
 }
 

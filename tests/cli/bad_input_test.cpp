@@ -77,12 +77,12 @@ INSTANTIATE_TEST_SUITE_P(
              ":1:21: ", "did you mean 'V100-16GB'"},
         Case{"OverCommit",
              "cluster: {max_jobs_per_gpu: 2}\npolicies: [{name: kube-default, replicas: 3}]\n",
-             ":2:19: ", "broke the rule 'over-commit'"},
+             ":2:19: ", "kube-default has replicas: 3, and cluster.max_jobs_per_gpu is 2"},
         Case{"OverCommittedBin",
              "cluster: {max_jobs_per_gpu: 4}\n"
              "policies:\n  - fcfs\n  - {name: max-packing, bin: [J15-32, J15-562, J15-716, "
              "J12-256, J11-256]}\n",
-             ":4:12: ", "broke the rule 'over-commit'"},
+             ":4:12: ", "max-packing has a bin of 5 jobs, and cluster.max_jobs_per_gpu is 4"},
         Case{"PodOfTooManyGpus", pods_on("nodes: 4"),
              ":3:18: ", "job 'p2' asks for 2 GPUs, a node has 1, and fgd places a pod on one node"},
         Case{"PodOfTooMuchCpu", pods_on("gpus_per_node: 2, cpu_milli_per_node: 11999"),

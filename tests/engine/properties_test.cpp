@@ -30,7 +30,7 @@ static_assert(std::is_trivially_copyable_v<ResourceRequest>);
 static_assert(std::is_trivially_copyable_v<MemberOutcome>);
 static_assert(std::is_trivially_copyable_v<ClusterView>);
 
-Facts facts(const Scenario& s, const World& world, const RunResult& r, bool joins) {
+Facts facts(const Scenario& s, const World& world, const RunResult& r, const PolicyTraits& traits) {
   return {.workload = s.workload,
           .cluster = s.cluster,
           .world = world,
@@ -42,10 +42,11 @@ Facts facts(const Scenario& s, const World& world, const RunResult& r, bool join
           .minute = s.options.simulation.profiling_minute,
           .epoch = s.options.control.profiling == ProfilingMode::kEpoch,
           .keeps_progress = s.options.simulation.profiling_keeps_progress,
-          .join = s.options.control.start == StartMode::kJoin || joins,
+          .join = s.options.control.start == StartMode::kJoin || traits.always_colocates,
           .probe_length = s.options.control.probe_length,
           .probes_keep_progress = s.options.simulation.probes_keep_progress,
-          .preemption = s.options.simulation.preemption};
+          .preemption = s.options.simulation.preemption,
+          .preempts = traits.preempts};
 }
 
 std::string first_few(const Violations& v) {
@@ -162,7 +163,7 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
     profiled |= traits.measures_profiles ||
                 (policy->belief() != nullptr && policy->belief()->needs_profile());
     probed |= policy->probe_planner() != nullptr;
-    const Violations v = check_all(facts(s, world, r, traits.always_colocates));
+    const Violations v = check_all(facts(s, world, r, traits));
     ASSERT_TRUE(v.empty()) << entry.name << ", seed " << seed << first_few(v);
     if (seed % 4 == 0) {  // the same run again gives equal entries
       const auto again = make();
@@ -213,7 +214,7 @@ TEST_P(Properties, InvariantsHoldOnSeveralGpuTypes) {
     const PolicyTraits traits = entry.traits_for(parameters);
     const auto policy = make_policy(entry, s.workload, world, seed, parameters, plan_once);
     const RunResult r = run(s, world, *policy, traits);
-    const Violations v = check_all(facts(s, world, r, traits.always_colocates));
+    const Violations v = check_all(facts(s, world, r, traits));
     ASSERT_TRUE(v.empty()) << entry.name << ", seed " << seed << first_few(v);
     for (const LogEntry& e : r.log) {
       const bool starts = e.kind == LogKind::kStart || e.kind == LogKind::kProfile;

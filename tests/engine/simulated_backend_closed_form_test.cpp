@@ -462,17 +462,81 @@ TEST(ClosedForm, AnEpochOfProfiling) {
   EXPECT_EQ(finishes(r.record), (Times{107s, 160s}));
 }
 
-// A job shorter than the segment: profiled for its 30 s. Kept, no work is left and its run has length 0;
-// not kept, it runs once more.
+// A job shorter than the segment: profiled for its 30 s. Not kept, the work is done once more.
 TEST(ClosedForm, AJobShorterThanItsProfilingSegment) {
-  for (const bool keeps : {true, false}) {
-    ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
-    const RunResult r = run(cluster(1, 1), workload({job(30s)}), ShareWorld(1), policy,
-                            profiled(ProfilingMode::kMinute, keeps));
-    EXPECT_EQ(r.record.jobs[0].finish, keeps ? 30s : 60s);
-    EXPECT_EQ(r.record.jobs[0].profiling, 30s);
-    EXPECT_EQ(r.record.jobs[0].isd(), 0);
-  }
+  ScriptedPolicy policy = profiling_steps({{{J(0)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(30s)}), ShareWorld(1), policy,
+                          profiled(ProfilingMode::kMinute, false));
+  EXPECT_EQ(r.record.jobs[0].finish, 60s);
+  EXPECT_EQ(r.record.jobs[0].profiling, 30s);
+  EXPECT_EQ(r.record.jobs[0].isd(), 0);
+}
+
+// Kept, it is all its work: the job finishes, though the GPU is wanted. It is a run like any other.
+TEST(ClosedForm, ProfilingThatDoesAllTheWorkFinishesTheJob) {
+  ScriptedPolicy policy = profiling_steps({{{J(1)}, {G(0)}}});
+  const RunResult r = run(cluster(1, 1), workload({job(30s), job(100s).at(1s)}), ShareWorld(1),
+                          policy, profiled(ProfilingMode::kMinute, true));
+  const JobRecord& j = r.record.jobs[0];
+  EXPECT_EQ(j.first_start, 0s);
+  EXPECT_EQ(j.finish, 30s);
+  EXPECT_EQ(j.profiling, 0s);
+  EXPECT_EQ(j.corun(), 30s);
+  EXPECT_EQ(j.solo, 30s);
+  EXPECT_EQ(j.isd(), 0);
+  ASSERT_EQ(r.record.episodes.size(), 2U);
+  EXPECT_EQ(r.record.episodes[0].jobs, std::vector<JobId>{J(0)});
+  EXPECT_EQ(r.record.episodes[0].ps(), 0);
+  EXPECT_EQ(EventLog(r.log.begin(), r.log.begin() + 5),
+            (EventLog{{0s, LogKind::kArrive, J(0), {}},
+                      {0s, LogKind::kProfile, J(0), {G(0)}},
+                      {1s, LogKind::kArrive, J(1), {}},
+                      {30s, LogKind::kFinish, J(0), {}},
+                      {30s, LogKind::kProfile, J(1), {G(0)}}}));
+  EXPECT_EQ(r.record.jobs[1].profiling, 60s);
+  EXPECT_EQ(r.record.jobs[1].finish, 130s);
+}
+
+// Done at 10 s, which the clock notices at 12 s. The policy takes it off at 11 s: it has finished, whatever preemption
+// costs, and does not start again.
+TEST(ClosedForm, AJobThatIsPreemptedWhenItsWorkIsDoneFinishes) {
+  RunOptions options;
+  options.simulation.tick = 4s;
+  options.simulation.preemption = {1s, 1s, 0.5};
+  ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
+    if (view.now() == 0s) {
+      out.emplace_back(StartGroup{{J(0)}, {G(0)}});
+    } else if (view.waiting().size() == 1 && view.waiting()[0] == J(1)) {
+      out.emplace_back(Preempt{{J(0)}});
+      out.emplace_back(StartGroup{{J(0), J(1)}, {G(0)}});
+    }
+  });
+  const RunResult r =
+      run(cluster(1, 1), workload({job(10s), job(1s).at(11s)}), ShareWorld(1), policy, options);
+  const JobRecord& j = r.record.jobs[0];
+  EXPECT_EQ(j.finish, 11s);
+  EXPECT_EQ(j.preemptions, 0);
+  EXPECT_EQ(j.solo, 10s);
+  EXPECT_DOUBLE_EQ(j.isd(), 0.1);
+  EXPECT_EQ(r.record.jobs[1].finish, 12s);
+  ASSERT_EQ(policy.seen.size(), 2U);
+  EXPECT_EQ(policy.seen[0].members[0].job, J(0));
+}
+
+// 0.3 ns of work are left when the probe ends, and would round to a run without work.
+TEST(ClosedForm, AProbeThatLeavesLessThanHalfANanosecondFinishesTheJob) {
+  RunOptions options;
+  options.control.probes = 1;
+  options.control.probe_length = 10s;
+  options.simulation.probes_keep_progress = true;
+  ScriptedPolicy policy = steps({{{J(1)}, {G(0)}}});
+  policy.probe_pairs = {{J(0), J(1)}};
+  const RunResult r = run(cluster(1, 1), workload({job(3000000001ns), job(100s)}),
+                          TableWorld({0.30000000007, 0.5}), policy, options);
+  EXPECT_EQ(r.record.jobs[0].finish, 10s);
+  EXPECT_EQ(r.record.jobs[0].first_start, 0s);
+  EXPECT_EQ(r.record.jobs[0].solo, 3000000001ns);
+  EXPECT_EQ(r.record.jobs[1].finish, 105s);
 }
 
 // Segments wait for an empty GPU, in order of arrival, and go before the pass: B is profiled

@@ -34,6 +34,7 @@ struct Facts {
   Duration probe_length{0};
   bool probes_keep_progress = false;
   PreemptionCost preemption = {};
+  bool preempts = false;  ///< the policy may: it finishes a job whose end is not yet noticed
 };
 
 using Violations = std::vector<std::string>;

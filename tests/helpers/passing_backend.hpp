@@ -19,7 +19,7 @@ class Passing : public ClusterBackend {
     inner_.start_group(jobs, gpus);
   }
   TrialRuns* trial_runs() override { return inner_.trial_runs(); }
-  bool preempt(JobId j) override { return inner_.preempt(j); }
+  Preempted preempt(JobId j) override { return inner_.preempt(j); }
   void wake_at(Time at) override { inner_.wake_at(at); }
   std::span<const EpisodeRecord> finished_episodes() const override {
     return inner_.finished_episodes();

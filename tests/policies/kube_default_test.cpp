@@ -479,14 +479,17 @@ TEST(KubeDefaultFilter, AGangLargerThanEveryNodeIsReported) {
   EXPECT_NE(error.find("'progress'"), std::string::npos) << error;
 }
 
-TEST(KubeDefaultFilter, MoreReplicasThanTheClusterAllowsIsReported) {
+TEST(KubeDefaultFilter, TheClusterBoundsTheReplicas) {
   ClusterSpec spec = cluster({node(1)});
-  spec.max_jobs_per_gpu = 2;
   Workload workload;
   workload.jobs.assign(3, spec_of(seconds{0}, seconds{30}));
-  EXPECT_NE(rule_broken([&] { simulate(spec, workload, with_replicas(3)); }).find("'over-commit'"),
-            std::string::npos);
-  EXPECT_EQ(rule_broken([&] { simulate(spec, workload, with_replicas(2)); }), "no rule");
+  for (const int most : {1, 2, 3}) {
+    spec.max_jobs_per_gpu = most;
+    const Outcome bounded = simulate(spec, workload, with_replicas(3));
+    spec.max_jobs_per_gpu.reset();
+    const Outcome fewer = simulate(spec, workload, with_replicas(most));
+    EXPECT_EQ(bounded.log, fewer.log) << most;
+  }
 }
 
 // ---- Devices -----------------------------------------------------------------------------------

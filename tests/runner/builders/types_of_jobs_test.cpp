@@ -191,7 +191,8 @@ TEST(TypesOfJobs, ProgramsGetTheSpeedsThatEstimatesGrant) {
       replay("exact", "len(speeds) == 2 and 0 < speeds[0] < .6 and speeds[1] == 1"), Metric::kJobs);
   EXPECT_EQ(jobs, 24);
   EXPECT_EQ(at(replay("none", "speeds is None"), Metric::kJobs), 24);
-  EXPECT_THROW(replay("none", "speeds is not None"), InputError) << "the test can fail";
+  EXPECT_TRUE(std::isnan(at(replay("none", "speeds is not None"), Metric::kJobs)))
+      << "the test can fail";
 }
 
 TEST(TypesOfJobs, JobsKeepTheTypesOnWhichTheyRun) {

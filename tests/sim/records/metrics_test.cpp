@@ -61,7 +61,16 @@ TEST(Metrics, EquationsOfTheRecord) {
   EXPECT_DOUBLE_EQ(run.jobs[2].isd(), 0.0);  // J_c from the last start, J_a on the GPU of the run
   EXPECT_DOUBLE_EQ(*run.episodes[1].ps(), 30.0 / 160);
   EXPECT_EQ(EpisodeRecord{}.ps(), std::nullopt);
-  EXPECT_EQ(record(0s, 0s, 5s, 5s, 10s, 0s).isd(), 0);
+}
+
+TEST(Metrics, ARunWithoutWorkHasNoSlowdown) {
+  EXPECT_TRUE(std::isnan(record(0s, 0s, 5s, 5s, 10s, 0s).isd()));
+  RunRecord run = sample();
+  run.jobs[2].solo = 0s;
+  const MetricValues m = compute_metrics(run);
+  EXPECT_DOUBLE_EQ(at(m, Metric::kIsd), 0.8 / 2);
+  EXPECT_DOUBLE_EQ(at(m, Metric::kJobs), 3);
+  EXPECT_DOUBLE_EQ(at(m, Metric::kJctS), at(compute_metrics(sample()), Metric::kJctS));
 }
 
 TEST(Metrics, MeansByHand) {

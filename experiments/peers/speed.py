@@ -42,7 +42,7 @@ CASES = [
      ["workload.path=peers/gavel/trace_0e4a51_200.csv", "cluster.nodes=32", "cluster.gpus_per_node=1"], 200, 59),
     ("Muri SRTF, 64 GPUs, trace 4", "muri-srtf", ["workload.path=peers/muri_philly_trace4.csv"], 2638, 4.5),
     ("Muri SRTF, 64 GPUs, trace 2", "muri-srtf", ["workload.path=peers/muri_philly_trace2.csv"], 5755, 21.6),
-    ("openb by fgd, 1213 nodes, 7063 pods (the peer: random)", "openb-fgd", [], 7063, 7063 / 8),
+    ("openb by fgd, 1213 nodes, 6203 pods (the peer: random)", "openb-fgd", [], 6203, 6203 / 8),
 ]
 
 

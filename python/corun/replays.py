@@ -1,6 +1,4 @@
 """corun.replay(): `corun replay --output`, with policies in Python."""
-import math
-import numbers
 import os
 import tempfile
 import warnings
@@ -9,29 +7,6 @@ from . import _corun
 from .errors import CorunWarning, InputError
 from .policy import find
 from .results import read
-
-
-def _yaml(value, key):
-    """A value of Python as YAML on one line."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
-    if isinstance(value, numbers.Real):
-        if not math.isfinite(value):
-            raise InputError(f"{key}: found {float(value)}, expected a finite number")
-        return repr(float(value))
-    if isinstance(value, (str, os.PathLike)):
-        return _corun.yaml_word(os.fspath(value))
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_corun.yaml_word(str(k))}: {_yaml(v, key)}" for k, v in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_yaml(v, key) for v in value) + "]"
-    if hasattr(value, "tolist"):  # numpy
-        return _yaml(value.tolist(), key)
-    raise InputError(f"{key}: found {type(value).__name__}, expected text, a number, a list or a dictionary")
 
 
 class _Classes:
@@ -81,33 +56,28 @@ def replay(config=None, set=None, *, policies=None, replications=None, seed=None
     The file has the same bytes as that of `corun replay --output`. Errors are InputError, DeviceError, and
     KeyboardInterrupt after Ctrl-C; finished replications are then in the file."""
     classes = _Classes()
-    overrides = {}
-    if replications is not None:
-        overrides["replications"] = replications
-    if seed is not None:
-        overrides["seed"] = seed
-    if policies is not None:
-        if isinstance(policies, (str, dict)) or callable(policies):
-            policies = [policies]
-        overrides["policies"] = policies
+    if isinstance(policies, (str, dict)) or callable(policies):
+        policies = [policies]
+    given = {"replications": replications, "seed": seed, "policies": policies}
+    overrides = {key: (value, key) for key, value in given.items() if value is not None}
     for key, value in (set or {}).items():
         if key in overrides:
             raise InputError(f"{key}: found in set and as an argument; leave one of them out")
-        overrides[key] = value
+        overrides[key] = (value, f"set: {str(key)!a}")
     if "policies" in overrides:
-        overrides["policies"] = [classes.entry(item) for item in overrides["policies"]]
-    path = text = None
+        items, argument = overrides["policies"]
+        overrides["policies"] = ([classes.entry(item) for item in items], argument)
+    path = None
     if isinstance(config, dict):
         config = dict(config)
         if isinstance(config.get("policies"), (list, tuple)):
             config["policies"] = [classes.entry(item) for item in config["policies"]]
-        text = "\n".join(f"{key}: {_yaml(value, key)}" for key, value in config.items()) or "{}"
     elif config is not None:
-        path = os.fspath(config)
-    pairs = [(str(key), _yaml(value, key)) for key, value in overrides.items()]
+        path, config = os.fspath(config), None
+    typed = [(str(key), value, argument) for key, (value, argument) in overrides.items()]
     with tempfile.TemporaryDirectory(prefix="corun-") as folder:
         target = os.path.join(folder, "results.h5") if out is None else os.fspath(out)
-        written, notes = _corun.replay(path, text, pairs, classes.factories, find, target, force, threads, device,
+        written, notes = _corun.replay(path, config, typed, classes.factories, find, target, force, threads, device,
                                        None if data is None else os.fspath(data))
         if not quiet:
             for note in notes:

@@ -150,8 +150,10 @@ std::optional<po::variables_map> parse_command_line(const CommandLine& command,
   if (command.output == OutputUse::kText) take_format_of_output(values, common);
   if (command.configured) {
     common.dump_config = values.count("dump-config") != 0;
-    if (values.count("set") != 0) common.overrides = values["set"].as<std::vector<std::string>>();
-    if (values.count("seed") != 0) common.overrides.push_back("seed=" + text("seed"));
+    common.overrides = parse_overrides(list_option(values, "set"));
+    if (values.count("seed") != 0) {
+      common.overrides.push_back(typed_word("seed", text("seed"), "--seed"));
+    }
   }
   return values;
 }

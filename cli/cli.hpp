@@ -8,6 +8,7 @@
 #include <boost/program_options.hpp>
 
 #include "runner/config/config.hpp"
+#include "runner/config/config_overrides.hpp"
 #include "support/output_file.hpp"
 
 /// Shared by all sub-commands of `corun`: options, paths of data, exit codes.
@@ -38,7 +39,7 @@ struct CommonOptions {
   std::string data;
   bool quiet = false;
   bool dump_config = false;
-  std::vector<std::string> overrides;  ///< --set KEY.PATH=VALUE, and --seed as one of them
+  std::vector<Override> overrides;  ///< --set KEY.PATH=VALUE, and --seed
 };
 
 /// What --output is for a command.

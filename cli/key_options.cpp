@@ -8,7 +8,6 @@
 
 #include "cli/option_values.hpp"
 #include "policies/catalog.hpp"
-#include "runner/config/config_writer.hpp"
 #include "runner/config/machines.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
@@ -25,10 +24,11 @@ namespace po = boost::program_options;
 constexpr std::int64_t kMostCounted = 1'000'000;
 
 /// The overrides of --gpus and --cluster, of which at least one is given.
-std::vector<KeyOverride> cluster_overrides(const po::variables_map& values) {
+std::vector<Override> cluster_overrides(const po::variables_map& values) {
   const auto alike = [](const std::string& flag, std::int64_t nodes, std::int64_t gpus_per_node) {
-    return std::vector<KeyOverride>{{flag, fmt::format("cluster.nodes={}", nodes)},
-                                    {flag, fmt::format("cluster.gpus_per_node={}", gpus_per_node)}};
+    return std::vector<Override>{
+        typed_word("cluster.nodes", std::to_string(nodes), flag),
+        typed_word("cluster.gpus_per_node", std::to_string(gpus_per_node), flag)};
   };
   std::vector<Machines> machines;
   std::int64_t all = 0;
@@ -58,13 +58,13 @@ std::vector<KeyOverride> cluster_overrides(const po::variables_map& values) {
     }
   }
   if (!machines.front().gpu_type.empty())
-    return {{"--cluster", "cluster.machines=" + yaml_word(text)}};
+    return {typed_text("cluster.machines", text, "--cluster")};
   const std::string flag = values.count("gpus") != 0 ? "--gpus" : "--cluster";
   return alike(flag, machines.front().nodes, machines.front().gpus_per_node);
 }
 
-/// "[{name: 'fifo'}, {name: 'sjf'}]"
-std::string policy_list(const std::string& text) {
+/// The names in --policies.
+std::vector<std::string> policy_list(const std::string& text) {
   std::vector<std::string_view> known;
   for (const PolicyEntry& entry : policy_catalog()) {
     known.push_back(entry.name);
@@ -76,16 +76,16 @@ std::string policy_list(const std::string& text) {
                                  "--set policies='[{{name: fifo, blocking: backfill}}]'",
                                  printable(text)));
   }
-  std::string list;
+  std::vector<std::string> list;
   for (const std::string& part : split_text(text, ',')) {
     const std::string name(trimmed(part));
     if (find_policy(name) == nullptr) {
       throw InputError("--policies",
                        fmt::format("found '{}': {}", printable(name), did_you_mean(name, known)));
     }
-    list += (list.empty() ? "" : ", ") + yaml_word(name);
+    list.push_back(name);
   }
-  return "[" + list + "]";
+  return list;
 }
 
 }  // namespace
@@ -120,39 +120,36 @@ void add_key_options(CommandLine& command) {
   add("replications", po::value<std::string>(), "the same as --set replications=N");
 }
 
-std::vector<KeyOverride> key_overrides(const po::variables_map& values,
-                                       const std::vector<std::string>& set) {
-  std::vector<KeyOverride> overrides;
+std::vector<Override> key_overrides(const po::variables_map& values,
+                                    std::span<const Override> set) {
+  std::vector<Override> overrides;
   if (values.count("columns") != 0) {
     (void)columns_option(values);  // its errors name the flag
     overrides.push_back(
-        {"--columns", "workload.columns=" + yaml_word(values["columns"].as<std::string>())});
+        typed_text("workload.columns", values["columns"].as<std::string>(), "--columns"));
   }
   if (values.count("states") != 0) {
     const std::string states = values["states"].as<std::string>();
     (void)parse_chosen_states(states, "--states");
-    overrides.push_back({"--states", "workload.states=" + yaml_word(states)});
+    overrides.push_back(typed_text("workload.states", states, "--states"));
   }
-  if (values.count("strict") != 0) overrides.push_back({"--strict", "workload.strict=true"});
+  if (values.count("strict") != 0) overrides.push_back(typed_word("workload.strict", "true", "--strict"));
   if (values.count("policies") != 0) {
     overrides.push_back(
-        {"--policies", "policies=" + policy_list(values["policies"].as<std::string>())});
+        typed_list("policies", policy_list(values["policies"].as<std::string>()), "--policies"));
   }
   if (values.count("gpus") != 0 || values.count("cluster") != 0) {
-    for (KeyOverride& option : cluster_overrides(values)) overrides.push_back(std::move(option));
+    for (Override& option : cluster_overrides(values)) overrides.push_back(std::move(option));
   }
   if (values.count("replications") != 0) {
-    overrides.push_back(
-        {"--replications",
-         fmt::format("replications={}", whole_option(values, "replications", 1, kMostCounted))});
+    const std::int64_t count = whole_option(values, "replications", 1, kMostCounted);
+    overrides.push_back(typed_word("replications", std::to_string(count), "--replications"));
   }
-  const auto key_of = [](const std::string& text) { return text.substr(0, text.find('=')); };
-  for (const KeyOverride& option : overrides) {
-    for (const std::string& text : set) {
-      const std::string key = key_of(text);
-      if (key_of(option.text) != key && !key_of(option.text).starts_with(key + ".")) continue;
-      throw InputError(option.flag, fmt::format("--set {} gives {}, too; leave one of them out",
-                                                printable(text), key_of(option.text)));
+  for (const Override& option : overrides) {
+    for (const Override& other : set) {
+      if (option.key != other.key && !option.key.starts_with(other.key + ".")) continue;
+      throw InputError(option.place, fmt::format("{} gives {}, too; leave one of them out",
+                                                 other.place, option.key));
     }
   }
   return overrides;

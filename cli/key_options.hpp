@@ -1,12 +1,13 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include <boost/program_options.hpp>
 
 #include "cli/cli.hpp"
-#include "runner/experiment/trace_experiment.hpp"
+#include "runner/config/config_overrides.hpp"
 #include "traces/csv_reader.hpp"
 
 /// Options of `corun replay` that stand for keys of the configuration.
@@ -24,7 +25,7 @@ std::vector<RenamedColumn> columns_option(const boost::program_options::variable
 
 /// The overrides of the options. InputError that begins with the flag, also if one of `set` (--set) gives the same
 /// key.
-std::vector<KeyOverride> key_overrides(const boost::program_options::variables_map& values,
-                                       const std::vector<std::string>& set);
+std::vector<Override> key_overrides(const boost::program_options::variables_map& values,
+                                    std::span<const Override> set);
 
 }  // namespace corun::inline cli

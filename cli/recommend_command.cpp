@@ -167,7 +167,7 @@ Config config_of(const po::variables_map& values) {
                                   {"policies[0].bin", "--bin"},
                                   {"policies[0].order", "--order"},
                                   {"cluster.nodes", "--queue"}}) {
-    config.places[key] = flag;
+    config.places.set(key, flag);
   }
   if (const std::string queue = queue_of(values); queue != "jrs-queue") {
     config.workload.source = "csv";

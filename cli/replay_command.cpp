@@ -15,6 +15,7 @@
 #include "results/run_info.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment_header.hpp"
+#include "runner/experiment/trace_experiment.hpp"
 #include "runner/replay/interval_coverage_output.hpp"
 #include "runner/replay/knowledge_history.hpp"
 #include "runner/replay/replay.hpp"
@@ -279,16 +280,16 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
 }
 
 /// The overrides that stand for the options and for a trace; the latter empties `path`.
-std::vector<KeyOverride> overrides_of(const po::variables_map& values, const CommonOptions& common,
-                                      std::optional<std::string>& path) {
+std::vector<Override> overrides_of(const po::variables_map& values, const CommonOptions& common,
+                                   std::optional<std::string>& path) {
   const bool columns = values.count("columns") != 0;
   if (!path && columns) {
     throw InputError("--columns",
                      "is for a CSV of jobs; name it: corun replay jobs.csv --columns ...");
   }
-  std::vector<KeyOverride> overrides = key_overrides(values, common.overrides);
+  std::vector<Override> overrides = key_overrides(values, common.overrides);
   if (path && is_job_trace(*path, columns)) {
-    const std::vector<KeyOverride> trace = trace_overrides(*path, columns);
+    const std::vector<Override> trace = trace_overrides(*path, columns);
     overrides.insert(overrides.begin(), trace.begin(), trace.end());
     path.reset();
   }
@@ -346,15 +347,9 @@ int replay_command(const std::vector<std::string>& arguments) {
   const auto started = std::chrono::steady_clock::now();
   std::optional<std::string> path;
   if (values->count("CONFIG") != 0) path = (*values)["CONFIG"].as<std::string>();
-  const std::vector<KeyOverride> overrides = overrides_of(*values, common, path);
-  std::vector<std::string> texts;
-  for (const KeyOverride& option : overrides) texts.push_back(option.text);
-  common.overrides.insert(common.overrides.begin(), texts.begin(), texts.end());
-  try {
-    return replay_with(*values, common, path, started);
-  } catch (const InputError& error) {
-    throw with_flag(error, overrides);
-  }
+  const std::vector<Override> overrides = overrides_of(*values, common, path);
+  common.overrides.insert(common.overrides.begin(), overrides.begin(), overrides.end());
+  return replay_with(*values, common, path, started);
 }
 
 }  // namespace corun::inline cli

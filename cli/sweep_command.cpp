@@ -161,8 +161,11 @@ int write_slurm(const SweepRequest& request, const std::string& config, const st
   sweep.program = fs::read_symlink("/proc/self/exe", error).string();
   if (error) throw InputError("--slurm", "cannot find this program's own path: " + error.message());
   sweep.config = fs::absolute(config).string();
-  for (const std::string& text : request.common.overrides) {
+  for (const std::string& text : list_option(request.values, "set")) {
     sweep.options.insert(sweep.options.end(), {"--set", text});
+  }
+  if (const auto seed = request.given("seed")) {
+    sweep.options.insert(sweep.options.end(), {"--seed", *seed});
   }
   if (!request.common.data.empty()) {
     sweep.options.insert(sweep.options.end(),

@@ -11,6 +11,7 @@
 #include "models/formulas/co_runner_rule.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
+#include "sim/base/math.hpp"
 
 namespace corun::inline evaluation {
 
@@ -18,8 +19,8 @@ namespace {
 
 double norm(std::span<const double> x, double exponent) {
   double sum = 0;
-  for (const double one : x) sum += std::pow(one, exponent);
-  return std::pow(sum, 1 / exponent);
+  for (const double one : x) sum += math::exp(exponent * math::log(one));
+  return math::exp(math::log(sum) / exponent);
 }
 
 /// Mean ISD of a group whose members run at these speeds.
@@ -36,10 +37,14 @@ double mean_isd(
 
 std::span<const GroupRule> group_rules() {
   static constexpr std::array kRules{
-      GroupRule{"sum", [](std::span<const double> x) { return norm(x, 1); }},
+      GroupRule{"sum",
+                [](std::span<const double> x) { return std::accumulate(x.begin(), x.end(), 0.0); }},
       GroupRule{"norm 1.25",
                 [](std::span<const double> x) { return norm(x, kSlicingRule.pooling); }},
-      GroupRule{"norm 2", [](std::span<const double> x) { return norm(x, 2); }},
+      GroupRule{"norm 2",
+                [](std::span<const double> x) {
+                  return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
+                }},
       GroupRule{"product",
                 [](std::span<const double> x) {
                   double slowdown = 1;

@@ -18,7 +18,7 @@ constexpr double kNoiseShare = 0.25;
 /// Standard deviation of log speeds that no measurement goes below.
 constexpr double kLeastDeviation = 0.002;
 /// Log slowdowns are kept between those of kFastest and of a speed of 0.001, the least that tables may hold.
-const double kLeastLog = -std::log(kFastest);
+const double kLeastLog = -math::log(kFastest);
 constexpr double kMostLog = 6.907755278982137;
 
 double log_slowdown(double speed) { return std::clamp(-math::log(speed), kLeastLog, kMostLog); }

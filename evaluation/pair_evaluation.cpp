@@ -19,6 +19,7 @@
 #include "policies/groups/matching.hpp"
 #include "sim/base/correlation.hpp"
 #include "sim/base/half_width.hpp"
+#include "sim/base/math.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/error.hpp"
@@ -301,8 +302,8 @@ double quantile_of(const SpeedPrediction& p, double level) {
       -kHalfWidth90,       -1.2815515655446004, -0.8416212335729143, -0.38532046640756773, 0,
       0.38532046640756773, 0.8416212335729143,  1.2815515655446004,  kHalfWidth90};
   const auto at = static_cast<std::size_t>(std::ranges::find(kLevels, level) - kLevels.begin());
-  const double side = kNormal[at] < 0 ? std::log(p.speed / p.lo) : std::log(p.hi / p.speed);
-  return p.speed * std::exp(side * kNormal[at] / kHalfWidth90);
+  const double side = kNormal[at] < 0 ? math::log(p.speed / p.lo) : math::log(p.hi / p.speed);
+  return p.speed * math::exp(side * kNormal[at] / kHalfWidth90);
 }
 
 /// Number of hits and of trials.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "sim/base/math.hpp"
 #include "sim/error.hpp"
 
 namespace corun::inline knowledge {
@@ -129,9 +131,10 @@ Layout lay_out(const ProfileTable& table, const ProfiledModel& workload,
   Layout layout;
   const auto add = [&](double row, double batch_size, bool measured, const Profile& profile) {
     layout.samples.push_back({workload.model, batch_size, measured, profile});
-    layout.positions.push_back(options.axis == SampleAxis::kRow         ? row
-                               : options.axis == SampleAxis::kBatchSize ? batch_size
-                                                                        : std::log2(batch_size));
+    layout.positions.push_back(options.axis == SampleAxis::kRow ? row
+                               : options.axis == SampleAxis::kBatchSize
+                                   ? batch_size
+                                   : math::log(batch_size) / std::numbers::ln2);
   };
   Profile synthetic;
   synthetic.imputed = true;
@@ -143,7 +146,7 @@ Layout lay_out(const ProfileTable& table, const ProfiledModel& workload,
     for (int k = 1; k <= options.between; ++k) {
       const double share = static_cast<double>(k) / (options.between + 1);
       const double between = options.axis == SampleAxis::kLog2BatchSize
-                                 ? here * std::pow(next / here, share)
+                                 ? here * math::exp(share * math::log(next / here))
                                  : here + (next - here) * share;
       const double batch_size = std::round(between);
       if (batch_size >= *layout.samples.back().batch_size || batch_size <= next) {

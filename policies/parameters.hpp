@@ -22,17 +22,17 @@ enum class ParameterKind : std::uint8_t {
   kInteger,       ///< whole number within [min, max]; may be absent (null)
   kChoice,        ///< one of `choices`
   kClusterPairs,  ///< list of [a, b], e.g. [[1, 1], [0, 2]]
-  kJobs,          ///< list of job names in the configuration, of JobIds for the policy
+  kJobs,          ///< list of job names; the policy gets their JobIds
   kNumbers,       ///< list of numbers, each within [min, max]
   kTexts,         ///< list of texts; absent or empty lists are refused
 };
 
 using ClusterPair = std::pair<int, int>;
 
-/// monostate: not given (null).
+/// A value as the configuration gives it. monostate: null; a list of texts: kJobs or kTexts.
 using ParameterValue =
     std::variant<std::monostate, double, std::int64_t, std::string, std::vector<ClusterPair>,
-                 std::vector<JobId>, std::vector<double>, std::vector<std::string>>;
+                 std::vector<std::string>, std::vector<double>>;
 
 struct ParameterSpec {
   std::string_view name;
@@ -48,12 +48,16 @@ struct ParameterSpec {
 /// kinds and ranges, so an unknown name or a wrong type here throws std::logic_error.
 class Parameters {
  public:
-  explicit Parameters(std::span<const ParameterSpec> specs) : specs_(specs) {
+  explicit Parameters(std::span<const ParameterSpec> specs) : specs_(specs), jobs_(specs.size()) {
     for (const auto& s : specs) values_.push_back(s.fallback);
   }
 
   void set(std::string_view name, ParameterValue value) {
     values_[position(name)] = std::move(value);
+  }
+  /// The jobs that the value of a kJobs parameter names.
+  void set_jobs(std::string_view name, std::vector<JobId> jobs) {
+    jobs_[position(name)] = std::move(jobs);
   }
   const ParameterValue& value(std::string_view name) const { return values_[position(name)]; }
 
@@ -68,10 +72,8 @@ class Parameters {
     if (std::holds_alternative<std::monostate>(value(name))) return {};
     return get<std::vector<ClusterPair>>(name);
   }
-  std::vector<JobId> jobs(std::string_view name) const {
-    if (std::holds_alternative<std::monostate>(value(name))) return {};
-    return get<std::vector<JobId>>(name);
-  }
+  /// Empty when not given.
+  const std::vector<JobId>& jobs(std::string_view name) const { return jobs_[position(name)]; }
   const std::vector<double>& numbers(std::string_view name) const {
     return get<std::vector<double>>(name);
   }
@@ -99,6 +101,7 @@ class Parameters {
 
   std::span<const ParameterSpec> specs_;
   std::vector<ParameterValue> values_;
+  std::vector<std::vector<JobId>> jobs_;  ///< of each parameter, as far as it names some
 };
 
 }  // namespace corun::inline policies

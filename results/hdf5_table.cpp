@@ -151,8 +151,10 @@ Table::Table(hid_t file, const char* name, const char* description, std::vector<
 Table& Table::integer(std::int64_t value) {
   const Kind kind = columns_[next_].kind;
   assert(kind == Kind::kInt32 || kind == Kind::kInt64);
+  if (kind == Kind::kInt64) return put(&value, sizeof value);
   const auto narrow = static_cast<std::int32_t>(value);
-  return kind == Kind::kInt32 ? put(&narrow, sizeof narrow) : put(&value, sizeof value);
+  if (narrow != value) refuse("the number " + std::to_string(value));
+  return put(&narrow, sizeof narrow);
 }
 
 Table& Table::real(double value) {
@@ -169,12 +171,17 @@ Table& Table::flag(bool value) {
 }
 
 Table& Table::text(std::string_view value) {
-  assert(columns_[next_].kind == Kind::kText && value.size() <= columns_[next_].width);
+  assert(columns_[next_].kind == Kind::kText);
   const std::size_t width = columns_[next_].width;
-  value = value.substr(0, width);
+  if (value.size() > width) refuse("a text of " + std::to_string(value.size()) + " bytes");
   buffer_.append(value);
   buffer_.append(width - value.size(), '\0');
   return column_done();
+}
+
+void Table::refuse(const std::string& what) const {
+  throw std::logic_error("column " + columns_[next_].name + " of table " + name_ + " cannot hold " +
+                         what);
 }
 
 void Table::finish() {

@@ -83,7 +83,8 @@ std::size_t width_of(const Range& range, Text text) {
 }
 
 /// One table. Put values in the order of the columns, row after row; they go to the file chunk by
-/// chunk. Call finish() after the last row: before, the dataset may not exist.
+/// chunk. Call finish() after the last row: before, the dataset may not exist. A value that its column cannot
+/// hold, a number beyond 32 bits or a text beyond the width, is a std::logic_error.
 class Table {
  public:
   /// `deflate` off for columns of noisy reals, which compress slowly and hardly shrink.
@@ -106,6 +107,8 @@ class Table {
   void write_rows();
 
   hid_t file_;
+  [[noreturn]] void refuse(const std::string& what) const;
+
   const char* name_;
   const char* description_;
   std::vector<Column> columns_;
@@ -117,6 +120,80 @@ class Table {
   std::string buffer_;  ///< rows not yet in the file, packed
   std::size_t next_ = 0;
   hsize_t written_ = 0;
+};
+
+/// A column of a table whose rows come from objects of type Row: what the file says of it, and its value.
+template <typename Row>
+struct ColumnOf {
+  Column column;
+  std::function<void(Table&, const Row&)> put;
+};
+
+/// Makes the columns of a table: Columns<JobRow>::real("submit_s", "s", "submitted", [](const JobRow& row) {...}).
+template <typename Row>
+struct Columns {
+  using List = std::vector<ColumnOf<Row>>;
+
+  template <typename Get>
+  static ColumnOf<Row> int32(std::string name, std::string description, Get get) {
+    return whole(Kind::kInt32, std::move(name), std::move(description), get);
+  }
+  template <typename Get>
+  static ColumnOf<Row> int64(std::string name, std::string description, Get get) {
+    return whole(Kind::kInt64, std::move(name), std::move(description), get);
+  }
+  template <typename Get>
+  static ColumnOf<Row> real(std::string name, std::string units, std::string description, Get get) {
+    return {{std::move(name), Kind::kReal, std::move(units), std::move(description)},
+            [get](Table& table, const Row& row) { table.real(get(row)); }};
+  }
+  template <typename Get>
+  static ColumnOf<Row> flag(std::string name, std::string description, Get get) {
+    return {{std::move(name), Kind::kBool, "", std::move(description)},
+            [get](Table& table, const Row& row) { table.flag(get(row)); }};
+  }
+  /// `width`: of the longest text [bytes].
+  template <typename Get>
+  static ColumnOf<Row> text(std::string name, std::string description, std::size_t width, Get get) {
+    return {{std::move(name), Kind::kText, "", std::move(description), width},
+            [get](Table& table, const Row& row) { table.text(get(row)); }};
+  }
+
+ private:
+  /// A whole number or the number of an enumerator; it has the unit 1.
+  template <typename Get>
+  static ColumnOf<Row> whole(Kind kind, std::string name, std::string description, Get get) {
+    return {{std::move(name), kind, "1", std::move(description)},
+            [get](Table& table, const Row& row) {
+              table.integer(static_cast<std::int64_t>(get(row)));
+            }};
+  }
+};
+
+/// A table that is filled from rows.
+template <typename Row>
+class TableOf {
+ public:
+  TableOf(hid_t file, const char* name, const char* description, std::vector<ColumnOf<Row>> columns,
+          bool deflate = true)
+      : table_(file, name, description, columns_of(columns), deflate),
+        columns_(std::move(columns)) {}
+
+  hid_t id() const { return table_.id(); }
+  void add(const Row& row) {
+    for (const ColumnOf<Row>& column : columns_) column.put(table_, row);
+  }
+  void finish() { table_.finish(); }
+
+ private:
+  static std::vector<Column> columns_of(const std::vector<ColumnOf<Row>>& columns) {
+    std::vector<Column> all;
+    for (const ColumnOf<Row>& column : columns) all.push_back(column.column);
+    return all;
+  }
+
+  Table table_;
+  std::vector<ColumnOf<Row>> columns_;
 };
 
 /// The bytes of a file that `fill` writes into, with its checksum. The caller writes them to disk, because

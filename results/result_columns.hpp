@@ -1,13 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "results/hdf5_table.hpp"
+#include "results/replay_result.hpp"
+#include "results/results_header.hpp"
 
-/// The tables of a results file: every name, unit and description of docs/results.md, in the order
-/// in which result_rows.cpp fills them. To add a column, add a line in result_columns.cpp and a
-/// value at the same position in result_rows.cpp.
+/// The columns of a results file in their order: name, unit, description (docs/results.md) and value of each. To add
+/// a column, add its line.
 namespace corun::inline results {
 
 /// Bytes of the longest text of each kind in the file, at least 1.
@@ -22,30 +24,98 @@ struct TextWidths {
   std::size_t unit = 1;
 };
 
-struct TableLayout {
-  const char* name;
-  const char* description;
-  std::vector<hdf5::Column> columns;
+// Rows refer to the results that they show.
+
+struct GpuRow {
+  std::size_t gpu;
+  const GpuHeader& header;
 };
 
-TableLayout gpus_layout(const TextWidths& widths);
-TableLayout policies_layout(const TextWidths& widths);
-TableLayout runs_layout(const TextWidths& widths);
-/// The same columns for the prediction of a live run.
-TableLayout predicted_runs_layout(const TextWidths& widths);
-TableLayout predicted_layout(const TextWidths& widths);
-TableLayout episodes_layout(const TextWidths& widths);
-TableLayout episode_jobs_layout(const TextWidths& widths);
-TableLayout usage_layout(const TextWidths& widths);
-TableLayout metrics_layout(const TextWidths& widths);
-/// `reason`: the widest one.
-TableLayout failures_layout(const TextWidths& widths, std::size_t reason);
-TableLayout summary_layout(const TextWidths& widths);
-TableLayout versus_layout(const TextWidths& widths);
-TableLayout coverage_layout(const TextWidths& widths);
-TableLayout co_runs_layout();
-TableLayout events_layout();
-TableLayout over_time_layout();
+struct PolicyRow {
+  std::size_t policy;
+  const PolicyHeader& header;
+};
+
+/// A run: a policy in a replication.
+struct RunRow : PolicyRow {
+  std::size_t replication;
+};
+
+struct JobRow : RunRow {
+  std::size_t index;  ///< in the workload
+  const std::string& name;
+  const JobRecord& job;
+  const std::string& gpu_type;  ///< of the job's GPU
+  int cluster;                  ///< -1: none
+};
+
+struct EpisodeRow : RunRow {
+  std::size_t number;
+  const EpisodeRecord& episode;
+};
+
+struct EpisodeJobRow : RunRow {
+  std::size_t episode;
+  JobId job;
+  const std::string& name;
+};
+
+struct UsageRow : RunRow {
+  const RunRecord& record;
+};
+
+struct MetricsRow : RunRow {
+  const MetricValues& values;
+};
+
+/// A run that its policy ended by breaking a rule.
+struct FailureRow : RunRow {
+  const std::string& reason;
+};
+
+struct SummaryRow : PolicyRow {
+  Metric metric;
+  const Interval& interval;
+};
+
+struct VersusRow : SummaryRow {
+  PolicyRow other;
+};
+
+struct CoverageRow : PolicyRow {
+  const Coverage& coverage;
+};
+
+struct CoRunRow : RunRow {
+  const CoRunRecord& co_run;
+};
+
+struct EventRow : RunRow {
+  const EventRecord& event;
+};
+
+struct SliceRow : RunRow {
+  const SliceRecord& slice;
+};
+
+template <typename Row>
+using ColumnList = std::vector<hdf5::ColumnOf<Row>>;
+
+ColumnList<GpuRow> gpu_columns(const TextWidths& widths);
+ColumnList<PolicyRow> policy_columns(const TextWidths& widths);
+ColumnList<JobRow> job_columns(const TextWidths& widths);
+ColumnList<EpisodeRow> episode_columns(const TextWidths& widths);
+ColumnList<EpisodeJobRow> episode_job_columns(const TextWidths& widths);
+ColumnList<UsageRow> usage_columns(const TextWidths& widths);
+ColumnList<MetricsRow> metric_columns(const TextWidths& widths);
+/// `reason`: the length of the longest one.
+ColumnList<FailureRow> failure_columns(const TextWidths& widths, std::size_t reason);
+ColumnList<SummaryRow> summary_columns(const TextWidths& widths);
+ColumnList<VersusRow> versus_columns(const TextWidths& widths);
+ColumnList<CoverageRow> coverage_columns(const TextWidths& widths);
+ColumnList<CoRunRow> co_run_columns();
+ColumnList<EventRow> event_columns();
+ColumnList<SliceRow> over_time_columns();
 
 /// Names by code, of the columns kind of /events and source of /co_runs.
 const std::vector<std::string>& event_kind_codes();

@@ -3,28 +3,21 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include <hdf5.h>
 
 #include "results/hdf5_table.hpp"
 #include "results/result_columns.hpp"
-#include "sim/base/nan.hpp"
 
 namespace corun::inline results {
 
 using hdf5::Handle;
-using hdf5::Table;
+using hdf5::TableOf;
 using hdf5::width_of;
 using hdf5::write_attribute;
 
 namespace {
-
-double seconds_or_nan(const std::optional<Time>& t) {
-  return t ? to_seconds(*t) : std::numeric_limits<double>::quiet_NaN();
-}
 
 TextWidths widths_in(const ResultsContents& contents) {
   TextWidths widths;
@@ -94,124 +87,81 @@ class ResultTables {
     if (!header.measured_on.empty()) write_attribute(root, "measured_on", header.measured_on);
   }
 
-  const std::vector<PolicyHeader>& policy_headers() const { return contents_.header.policies; }
-
-  Table open(TableLayout layout) const {
-    return {file_, layout.name, layout.description, std::move(layout.columns)};
+  PolicyRow row_of(std::size_t policy) const { return {policy, contents_.header.policies[policy]}; }
+  RunRow row_of(const ReplicationView& r, std::size_t policy) const {
+    return {row_of(policy), r.number};
   }
 
   /// Calls f(replication, policy index, run) in the order of the rows: by policy, then replication.
   template <typename F>
   void for_each_run(F f) const {
-    for (std::size_t p = 0; p < policy_headers().size(); ++p) {
+    for (std::size_t p = 0; p < contents_.header.policies.size(); ++p) {
       for (const ReplicationView& r : contents_.replications) {
-        assert(r.runs->size() == policy_headers().size());
+        assert(r.runs->size() == contents_.header.policies.size());
         f(r, p, (*r.runs)[p]);
       }
     }
   }
 
-  Table& start_row(Table& table, const ReplicationView& r, std::size_t policy) const {
-    return table.integer(static_cast<std::int64_t>(policy))
-        .text(policy_headers()[policy].label)
-        .integer(static_cast<std::int64_t>(r.number));
-  }
-
   void gpus() const {
-    Table table = open(gpus_layout(widths_));
+    TableOf<GpuRow> table(file_, "gpus",
+                          "one row per GPU of the cluster; it is the index gpu of other tables",
+                          gpu_columns(widths_));
     for (std::size_t g = 0; g < contents_.header.gpus.size(); ++g) {
-      const GpuHeader& gpu = contents_.header.gpus[g];
-      table.integer(static_cast<std::int64_t>(g))
-          .integer(static_cast<std::int64_t>(gpu.node))
-          .integer(static_cast<std::int64_t>(gpu.gpu_of_node))
-          .text(gpu.type)
-          .real(gpu.memory_mib)
-          .text(gpu.virtual_cluster);
+      table.add({g, contents_.header.gpus[g]});
     }
     table.finish();
   }
 
   void policies() const {
-    const auto& headers = policy_headers();
-    Table table = open(policies_layout(widths_));
-    for (std::size_t p = 0; p < headers.size(); ++p) {
-      table.integer(static_cast<std::int64_t>(p))
-          .text(headers[p].label)
-          .text(headers[p].name)
-          .text(headers[p].parameters)
-          .flag(headers[p].granted_truth);
-    }
+    TableOf<PolicyRow> table(file_, "policies",
+                             "one row per policy, in the order of the configuration",
+                             policy_columns(widths_));
+    for (std::size_t p = 0; p < contents_.header.policies.size(); ++p) table.add(row_of(p));
     table.finish();
   }
 
   void runs() const {
-    Table table = open(runs_layout(widths_));
+    TableOf<JobRow> table(file_, "runs", "one row per job per run (a policy in a replication)",
+                          job_columns(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      put_jobs(table, r, p, run.record);
+      add_jobs(table, r, p, run.record);
     });
     table.finish();
   }
 
-  void put_jobs(Table& table, const ReplicationView& r, std::size_t p,
+  void add_jobs(TableOf<JobRow>& table, const ReplicationView& r, std::size_t p,
                 const RunRecord& record) const {
     for (std::size_t j = 0; j < record.jobs.size(); ++j) {
       const JobRecord& job = record.jobs[j];
-      const bool finished = job.end == JobEnd::kFinished;
-      start_row(table, r, p)
-          .integer(static_cast<std::int64_t>(j))
-          .text((*r.names)[j])
-          .real(to_seconds(job.submit))
-          .real(seconds_or_nan(job.first_start))
-          .real(to_seconds(job.last_start))
-          .real(to_seconds(job.finish))
-          .real(to_seconds(job.work))
-          .real(to_seconds(job.solo))
-          .real(finished ? to_seconds(job.corun()) : kNaN)
-          .real(finished ? to_seconds(job.finish - job.submit) : kNaN)
-          .real(job.first_start ? to_seconds(*job.first_start - job.submit) : kNaN)
-          .real(finished ? job.isd() : kNaN)
-          .integer(job.gpus)
-          .integer(static_cast<std::int64_t>(job.gpu))
-          .integer(job.group)
-          .integer(job.ooms)
-          .real(to_seconds(job.profiling))
-          .flag(finished)
-          .text(contents_.header.gpus.at(index(job.gpu)).type)
-          .real(to_seconds(job.reference_solo))
-          .real(finished ? job.isd_reference() : kNaN)
-          .integer(r.clusters->empty() ? -1 : r.clusters->at(j));
+      table.add({row_of(r, p), j, (*r.names)[j], job, contents_.header.gpus.at(index(job.gpu)).type,
+                 r.clusters->empty() ? -1 : r.clusters->at(j)});
     }
   }
 
   void episodes() const {
-    Table table = open(episodes_layout(widths_));
+    TableOf<EpisodeRow> table(
+        file_, "episodes",
+        "one row per episode: a maximal time during which one GPU had a resident",
+        episode_columns(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       for (std::size_t e = 0; e < run.record.episodes.size(); ++e) {
-        const EpisodeRecord& episode = run.record.episodes[e];
-        start_row(table, r, p)
-            .integer(static_cast<std::int64_t>(e))
-            .integer(static_cast<std::int64_t>(episode.gpu))
-            .real(to_seconds(episode.start))
-            .real(to_seconds(episode.end))
-            .integer(static_cast<std::int64_t>(episode.jobs.size()))
-            .integer(episode.unfinished)
-            .real(to_seconds(episode.solo_sum))
-            .real(episode.ps().value_or(std::numeric_limits<double>::quiet_NaN()))
-            .flag(episode.together);
+        table.add({row_of(r, p), e, run.record.episodes[e]});
       }
     });
     table.finish();
   }
 
   void episode_jobs() const {
-    Table table = open(episode_jobs_layout(widths_));
+    TableOf<EpisodeJobRow> table(
+        file_, "episode_jobs",
+        "one row per job of an episode, in order of start; a gang is in one episode on each of "
+        "its GPUs",
+        episode_job_columns(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       for (std::size_t e = 0; e < run.record.episodes.size(); ++e) {
         for (const JobId job : run.record.episodes[e].jobs) {
-          start_row(table, r, p)
-              .integer(static_cast<std::int64_t>(e))
-              .integer(static_cast<std::int64_t>(job))
-              .text((*r.names)[index(job)]);
+          table.add({row_of(r, p), e, job, (*r.names)[index(job)]});
         }
       }
     });
@@ -219,66 +169,52 @@ class ResultTables {
   }
 
   void usage() const {
-    Table table = open(usage_layout(widths_));
+    TableOf<UsageRow> table(file_, "usage", "one row per run: sums over time and all GPUs",
+                            usage_columns(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      if (!run.failure.empty()) return;
-      const UsageRecord& u = run.record.usage;
-      const auto co_runners = [&](Provenance how) {
-        return u.corun_s[static_cast<std::size_t>(how)];
-      };
-      start_row(table, r, p)
-          .integer(run.record.gpu_count)
-          .real(to_seconds(u.busy))
-          .real(u.util_s)
-          .real(u.util_known_s)
-          .real(u.mem_s)
-          .real(u.mem_known_s)
-          .real(co_runners(Provenance::kMeasured))
-          .real(co_runners(Provenance::kModelled))
-          .real(co_runners(Provenance::kExtrapolated))
-          .integer(static_cast<std::int64_t>(run.record.unknown_memory_jobs))
-          .integer(static_cast<std::int64_t>(run.record.passes));
-      for (const double seconds : u.solo_s) table.real(seconds);
+      if (run.failure.empty()) table.add({row_of(r, p), run.record});
     });
     table.finish();
   }
 
   void metrics() const {
-    Table table = open(metrics_layout(widths_));
+    TableOf<MetricsRow> table(file_, "metrics",
+                              "one row per run; NaN where a run does not define a metric",
+                              metric_columns(widths_));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      start_row(table, r, p);
-      for (const double value : run.metrics) table.real(value);
+      table.add({row_of(r, p), run.metrics});
     });
     table.finish();
   }
 
   void failures() const {
-    std::size_t widest = 0;
+    std::size_t longest = 0;
     for_each_run([&](const ReplicationView&, std::size_t, const PolicyRun& run) {
-      widest = std::max(widest, run.failure.size());
+      longest = std::max(longest, run.failure.size());
     });
-    if (widest == 0) return;
-    Table table = open(failures_layout(widths_, widest));
+    if (longest == 0) return;
+    TableOf<FailureRow> table(
+        file_, "failures",
+        "one row per run that the policy ended by breaking a rule; the file has no other data of "
+        "these runs. A file without failures lacks this table",
+        failure_columns(widths_, longest));
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      if (!run.failure.empty()) start_row(table, r, p).text(run.failure);
+      if (!run.failure.empty()) table.add({row_of(r, p), run.failure});
     });
     table.finish();
   }
 
-  static void put_interval(Table& table, std::size_t metric, const Interval& interval) {
-    const MetricInfo& info = metric_info(static_cast<Metric>(metric));
-    table.text(info.name).text(info.unit).real(interval.mean).real(interval.lo).real(interval.hi);
-  }
-
   void summary() const {
-    Table table = open(summary_layout(widths_));
+    TableOf<SummaryRow> table(file_, "summary",
+                              "one row per policy and metric: mean over replications and its 95 % "
+                              "interval (Student's t)",
+                              summary_columns(widths_));
     if (contents_.result != nullptr) {
       const auto& of_policy = contents_.result->comparison.policies;
-      assert(of_policy.size() == policy_headers().size());
+      assert(of_policy.size() == contents_.header.policies.size());
       for (std::size_t p = 0; p < of_policy.size(); ++p) {
         for (std::size_t m = 0; m < kMetricCount; ++m) {
-          table.integer(static_cast<std::int64_t>(p)).text(policy_headers()[p].label);
-          put_interval(table, m, of_policy[p][m]);
+          table.add({row_of(p), static_cast<Metric>(m), of_policy[p][m]});
         }
       }
     }
@@ -286,18 +222,17 @@ class ResultTables {
   }
 
   void versus() const {
-    Table table = open(versus_layout(widths_));
+    TableOf<VersusRow> table(file_, "versus",
+                             "one row per ordered pair of policies and metric: policy minus other, "
+                             "paired by replication",
+                             versus_columns(widths_));
     if (contents_.result != nullptr) {
       const auto& pairs = contents_.result->comparison.versus;
       for (std::size_t p = 0; p < pairs.size(); ++p) {
         for (std::size_t q = 0; q < pairs[p].size(); ++q) {
           if (p == q) continue;
           for (std::size_t m = 0; m < kMetricCount; ++m) {
-            table.integer(static_cast<std::int64_t>(p))
-                .text(policy_headers()[p].label)
-                .integer(static_cast<std::int64_t>(q))
-                .text(policy_headers()[q].label);
-            put_interval(table, m, pairs[p][q][m]);
+            table.add({{row_of(p), static_cast<Metric>(m), pairs[p][q][m]}, row_of(q)});
           }
         }
       }
@@ -306,118 +241,87 @@ class ResultTables {
   }
 
   void coverage() const {
-    Table table = open(coverage_layout(widths_));
-    if (contents_.result != nullptr) {
-      const auto& of_policy = contents_.result->coverage_by_policy;
-      for (std::size_t p = 0; p < of_policy.size(); ++p) {
-        table.integer(static_cast<std::int64_t>(p))
-            .text(policy_headers()[p].label)
-            .real(of_policy[p].measured)
-            .real(of_policy[p].modelled)
-            .real(of_policy[p].extrapolated);
+    TableOf<CoverageRow> table(
+        file_, "coverage",
+        "one row per policy: share of the time with co-runners by where its cost came from; all "
+        "0 when nothing ran together",
+        coverage_columns(widths_));
+    const ReplayResult* const result = contents_.result;
+    if (result != nullptr) {
+      for (std::size_t p = 0; p < result->coverage_by_policy.size(); ++p) {
+        table.add({row_of(p), result->coverage_by_policy[p]});
       }
     }
     table.finish();
-    if (contents_.result != nullptr) {
-      const Coverage& all = contents_.result->coverage;
-      write_attribute(table.id(), "all_measured", all.measured);
-      write_attribute(table.id(), "all_modelled", all.modelled);
-      write_attribute(table.id(), "all_extrapolated", all.extrapolated);
-    }
+    if (result == nullptr) return;
+    write_attribute(table.id(), "all_measured", result->coverage.measured);
+    write_attribute(table.id(), "all_modelled", result->coverage.modelled);
+    write_attribute(table.id(), "all_extrapolated", result->coverage.extrapolated);
   }
 
-  /// The start of a row of details, which have no labels.
-  static Table& start_detail(Table& table, const ReplicationView& r, std::size_t policy) {
-    return table.integer(static_cast<std::int64_t>(policy))
-        .integer(static_cast<std::int64_t>(r.number));
-  }
-
-  static void write_left_out(const Table& table, std::size_t left_out) {
-    write_attribute(table.id(), "left_out", static_cast<std::int64_t>(left_out));
+  static void write_left_out(hid_t table, std::size_t left_out) {
+    write_attribute(table, "left_out", static_cast<std::int64_t>(left_out));
   }
 
   void co_runs() const {
-    Table table = open(co_runs_layout());
+    TableOf<CoRunRow> table(
+        file_, "co_runs",
+        "one row per pair of jobs and co-run, in order of start; replications 0 to 19, bounded: "
+        "left_out rows are not here",
+        co_run_columns());
     std::size_t left_out = 0;
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       left_out += run.details.co_runs_left_out;
-      for (const CoRunRecord& c : run.details.co_runs) {
-        start_detail(table, r, p)
-            .integer(c.co_run)
-            .integer(static_cast<std::int64_t>(c.gpu))
-            .real(to_seconds(c.start))
-            .real(to_seconds(c.end))
-            .integer(c.jobs)
-            .integer(static_cast<std::int64_t>(c.pair[0]))
-            .integer(static_cast<std::int64_t>(c.pair[1]))
-            .flag(c.probe)
-            .integer(c.source ? static_cast<std::int64_t>(*c.source) : -1)
-            .real(c.speed[0])
-            .real(c.speed[1])
-            .real(c.isd[0])
-            .real(c.isd[1])
-            .real(c.ps)
-            .real(c.predicted_isd[0])
-            .real(c.predicted_isd[1])
-            .real(c.predicted_ps)
-            .real(c.predicted_speed[0])
-            .real(c.predicted_speed[1]);
-      }
+      for (const CoRunRecord& c : run.details.co_runs) table.add({row_of(r, p), c});
     });
     table.finish();
-    write_left_out(table, left_out);
+    write_left_out(table.id(), left_out);
     write_attribute(table.id(), "source_codes", source_codes());
   }
 
   void events() const {
-    Table table = open(events_layout());
+    TableOf<EventRow> table(
+        file_, "events",
+        "one row per event and GPU of replication 0, in order of time; bounded: left_out rows "
+        "are not here",
+        event_columns());
     std::size_t left_out = 0;
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
       left_out += run.details.events_left_out;
-      for (const EventRecord& e : run.details.events) {
-        start_detail(table, r, p)
-            .real(to_seconds(e.at))
-            .integer(static_cast<std::int64_t>(e.kind))
-            .integer(static_cast<std::int64_t>(e.job))
-            .integer(e.gpu == kNoGpu ? -1 : static_cast<std::int64_t>(e.gpu))
-            .integer(e.co_runner == kNoJob ? -1 : static_cast<std::int64_t>(e.co_runner))
-            .integer(e.residents);
-      }
+      for (const EventRecord& e : run.details.events) table.add({row_of(r, p), e});
     });
     table.finish();
-    write_left_out(table, left_out);
+    write_left_out(table.id(), left_out);
     write_attribute(table.id(), "kind_codes", event_kind_codes());
   }
 
   void over_time() const {
-    Table table = open(over_time_layout());
+    TableOf<SliceRow> table(
+        file_, "over_time",
+        "one row per slice of the time from first submission to last end, replication 0: means "
+        "over the slice",
+        over_time_columns());
     for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
-      for (const SliceRecord& s : run.details.slices) {
-        start_detail(table, r, p)
-            .real(to_seconds(s.start))
-            .real(to_seconds(s.end))
-            .real(s.gpus_busy)
-            .real(s.gpus_shared)
-            .real(s.gpu_util)
-            .real(s.queue)
-            .real(s.running);
-      }
+      for (const SliceRecord& s : run.details.slices) table.add({row_of(r, p), s});
     });
     table.finish();
-    write_left_out(table, 0);
+    write_left_out(table.id(), 0);
   }
 
   /// What the simulator predicted of a live run, which has one replication.
   void predicted() const {
-    Table metrics = open(predicted_layout(widths_));
-    Table runs = open(predicted_runs_layout(widths_));
+    TableOf<MetricsRow> metrics(file_, "predicted",
+                                "one row per policy: the prediction before the run, as in /metrics",
+                                metric_columns(widths_));
+    TableOf<JobRow> runs(file_, "predicted_runs",
+                         "one row per job and policy: the prediction before the run, as in /runs",
+                         job_columns(widths_));
     if (contents_.result != nullptr && !contents_.replications.empty()) {
       const ReplicationView& r = contents_.replications.front();
       const std::vector<PolicyRun>& all = contents_.result->predicted;
       for (std::size_t p = 0; p < all.size(); ++p) {
-        start_row(metrics, r, p);
-        for (const double value : all[p].metrics) metrics.real(value);
-        put_jobs(runs, r, p, all[p].record);
+        metrics.add({row_of(r, p), all[p].metrics});
+        add_jobs(runs, r, p, all[p].record);
       }
     }
     metrics.finish();

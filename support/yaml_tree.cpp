@@ -258,6 +258,21 @@ YamlNode* YamlNode::find(std::string_view wanted) {
   return const_cast<YamlNode*>(std::as_const(*this).find(wanted));
 }
 
+YamlNode typed_scalar(std::string text, bool quoted, const std::string& place) {
+  if (find_bad_text(text, false) < text.size()) {
+    throw InputError(
+        place, fmt::format("found a line break, tab or control character in '{}', expected one line"
+                           " of text",
+                           printable(text)));
+  }
+  YamlNode node;
+  node.kind = YamlNode::Kind::kScalar;
+  node.quoted = quoted;
+  node.text = std::move(text);
+  node.source = std::make_shared<const YamlSource>(YamlSource{place, "", false, {}, {}});
+  return node;
+}
+
 std::string YamlNode::description() const {
   switch (kind) {
     case Kind::kNull:

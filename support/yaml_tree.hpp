@@ -59,6 +59,10 @@ inline constexpr int kYamlDepthMax = 16;
 YamlNode parse_yaml(std::string_view text, const std::string& name, bool has_lines = true,
                     std::size_t bytes_max = kYamlBytesMax);
 
+/// A scalar that was typed elsewhere than in a text of YAML; `place` is its place. Throws InputError there for text that
+/// is not one line of UTF-8 without control characters.
+YamlNode typed_scalar(std::string text, bool quoted, const std::string& place);
+
 /// The text of a file, or a little more than `bytes_max` of it. Throws InputError "PATH: ..." if the file
 /// cannot be read or is a directory.
 std::string read_yaml_text(const std::string& path, std::size_t bytes_max);

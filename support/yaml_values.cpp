@@ -95,10 +95,6 @@ void YamlValue::refuse(const std::string& expected) const {
                    fmt::format("{}: found {}, expected {}", key, node.description(), expected));
 }
 
-void remember(KeyPlaces& places, const YamlValue& at) {
-  if (at.node.source) places[at.key] = at.node.place();
-}
-
 template <typename T>
 std::string number_text(const Within<T>& range) {
   return fmt::format("a {}{}", std::is_integral_v<T> ? "whole number" : "number",

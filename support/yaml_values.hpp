@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,12 +25,6 @@ struct YamlValue {
   [[noreturn]] void refuse(const std::string& expected) const;
   bool is_null() const { return node.kind == YamlNode::Kind::kNull; }
 };
-
-/// Places of the values of keys: "world.path" -> "FILE:LINE:COLUMN".
-using KeyPlaces = std::map<std::string, std::string>;
-
-/// Notes the place of a value, unless it is a default.
-void remember(KeyPlaces& places, const YamlValue& at);
 
 /// The range in messages and lists: "a whole number from 1 to 5".
 template <typename T>

@@ -254,18 +254,11 @@ bool is_live_key(std::string_view key) {
 
 }  // namespace
 
-LiveConfig read_live_config(const std::string& path, std::span<const std::string> overrides) {
+LiveConfig read_live_config(const std::string& path, std::span<const Override> overrides) {
   YamlNode root = read_yaml_file(path);
   if (root.kind != Kind::kMap) refuse(root, "a map of keys");
-  std::vector<std::string> others;
-  for (const std::string& text : overrides) {
-    const std::string key = text.substr(0, text.find('='));
-    if (text.find('=') == std::string::npos || !is_live_key(key)) {
-      others.push_back(text);
-      continue;
-    }
-    const std::string place = "--set " + printable(text, kYamlBytesMax);
-    set_key(root, key, parse_yaml(text.substr(key.size() + 1), place, false), place);
+  for (const Override& typed : overrides) {
+    if (is_live_key(typed.key)) set_key(root, typed.key, typed.value, typed.place);
   }
   std::string directory = std::filesystem::path(path).parent_path().string();
   if (directory.empty()) directory = ".";
@@ -280,15 +273,15 @@ LiveConfig read_live_config(const std::string& path, std::span<const std::string
   reader.read_workloads(*workloads);
   if (const auto queue = take_child(root, "queue")) reader.read_queue(*queue);
   LiveConfig result = reader.take();
-  result.config = config_from_tree(std::move(root), others, policy_catalog());
+  result.config = config_from_tree(std::move(root), shared_overrides(overrides), policy_catalog());
   result.config.directory = directory;
   return result;
 }
 
-std::vector<std::string> shared_overrides(std::span<const std::string> overrides) {
-  std::vector<std::string> shared;
-  for (const std::string& text : overrides) {
-    if (!is_live_key(text.substr(0, text.find('=')))) shared.push_back(text);
+std::vector<Override> shared_overrides(std::span<const Override> overrides) {
+  std::vector<Override> shared;
+  for (const Override& typed : overrides) {
+    if (!is_live_key(typed.key)) shared.push_back(typed);
   }
   return shared;
 }

@@ -8,6 +8,7 @@
 
 #include "live/jobs/job_run.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/config_overrides.hpp"
 #include "support/output_file.hpp"
 
 /// The configuration of live work: commands instead of a trace, and the keys of other configurations
@@ -45,11 +46,11 @@ struct LiveConfig {
   bool shares_by_mps() const { return config.cluster.sharing == SharingMode::kMps; }
 };
 
-/// Reads and checks a file, with overrides KEY=VALUE. Every program must exist; the program `corun` is the
+/// Reads and checks a file, with overrides. Every program must exist; the program `corun` is the
 /// running one. Throws InputError with the place of the mistake.
-LiveConfig read_live_config(const std::string& path, std::span<const std::string> overrides);
+LiveConfig read_live_config(const std::string& path, std::span<const Override> overrides);
 
-/// The overrides (KEY=VALUE) that apply to LiveConfig::config.
-std::vector<std::string> shared_overrides(std::span<const std::string> overrides);
+/// The overrides that apply to LiveConfig::config.
+std::vector<Override> shared_overrides(std::span<const Override> overrides);
 
 }  // namespace corun::live

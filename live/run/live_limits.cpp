@@ -1,24 +1,23 @@
 #include "live/run/live_limits.hpp"
 
+#include <array>
 #include <string>
+#include <string_view>
 
+#include "runner/experiment/resolved_config.hpp"
 #include "sim/error.hpp"
 
 namespace corun::live {
 
 void check_live_cluster(const Config& config) {
-  for (const char* key :
-       {"cluster.nodes", "cluster.gpus_per_node", "cluster.gpu_type", "cluster.gpu_types",
-        "cluster.gpu_memory_mib", "cluster.gpu_speed", "cluster.path", "cluster.machines",
-        "cluster.virtual_clusters", "workload.source", "workload.path", "workload.gpu_type"}) {
-    if (config.places.contains(key)) {
-      throw InputError(
-          config.place(key),
-          std::string(key) +
-              " follows from the machine and the queue in live mode (live.gpus, queue); "
-              "leave it out");
-    }
-  }
+  constexpr std::array<std::string_view, 12> kOfTheMachine{
+      "cluster.nodes",     "cluster.gpus_per_node",  "cluster.gpu_type",
+      "cluster.gpu_types", "cluster.gpu_memory_mib", "cluster.gpu_speed",
+      "cluster.path",      "cluster.machines",       "cluster.virtual_clusters",
+      "workload.source",   "workload.path",          "workload.gpu_type"};
+  refuse_given(config, kOfTheMachine,
+               "follows from the machine and the queue in live mode (live.gpus, queue); leave it "
+               "out");
   const auto refuse = [&](const char* key, const std::string& why) {
     throw InputError(config.place(key), why);
   };

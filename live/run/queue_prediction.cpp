@@ -9,7 +9,7 @@
 
 #include "live/run/live_limits.hpp"
 #include "live/run/run_files.hpp"
-#include "runner/builders/model_files.hpp"
+#include "runner/experiment/resolved_config.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/json.hpp"
@@ -139,22 +139,19 @@ void set_gpus(Config& config, const LiveConfig& live, const std::vector<TypeOfBo
 /// The live configuration as one of the simulator, with the queue in this file as the workload.
 Config simulated_config(const LiveConfig& live, const std::vector<TypeOfBox>& types,
                         const SoloTimes& alone, const std::string& queue_file, double mean_s) {
-  Config config = live.config;
+  Config defaults = default_config();
+  // A live job that does not fit waits until another one has ended. A simulated one fails after the ramp and
+  // is retried: by default the ramp is about as long as such a wait.
+  defaults.cluster.oom.ramp_s = mean_s;
+  const std::string measured = live.output + "/measured.corun.csv";
+  std::error_code error;
+  if (fs::exists(measured, error)) defaults.world.path = whole_path(measured);
+  std::erase_if(defaults.policies, [](const PolicyConfig& p) { return p.name == "oracle"; });
+  Config config = with_defaults(live.config, std::move(defaults));
   config.workload.source = "csv";
   config.workload.path = whole_path(queue_file);
   config.replications = 1;  // a real run happens once
   set_gpus(config, live, types, alone);
-  // A live job that does not fit waits until another one has ended. A simulated one fails after the ramp and
-  // is retried: by default the ramp is about as long as such a wait.
-  if (!config.places.contains("cluster.oom.ramp_s")) config.cluster.oom.ramp_s = mean_s;
-  const std::string measured = live.output + "/measured.corun.csv";
-  std::error_code error;
-  if (!config.places.contains("world.path") && fs::exists(measured, error)) {
-    config.world.path = whole_path(measured);
-  }
-  if (!config.places.contains("policies")) {
-    std::erase_if(config.policies, [](const PolicyConfig& p) { return p.name == "oracle"; });
-  }
   return config;
 }
 
@@ -168,13 +165,11 @@ QueuePrediction predict_queue(const LiveConfig& config, const SoloTimes& alone,
   write_queue(queue, keys, queue_file, config.existing);
   const std::vector<TypeOfBox> types = types_of_box(gpus);
   QueuePrediction prediction;
-  prediction.config =
-      with_models_of_files(simulated_config(config, types, alone, queue_file, mean_solo_s(queue)),
-                           data, std::make_shared<InputCache>());
   for (const TypeOfBox& type : types) {
     prediction.gpu_types += (prediction.gpu_types.empty() ? "" : ", ") + type.facts.name;
   }
-  prediction.experiment = std::make_unique<const Experiment>(prediction.config, data);
+  prediction.experiment = std::make_unique<const Experiment>(
+      simulated_config(config, types, alone, queue_file, mean_solo_s(queue)), data);
   prediction.queue = prediction.experiment->make_trace(0);
   for (const PolicyInstance& policy : prediction.experiment->policies()) {
     check_live_policy(policy);

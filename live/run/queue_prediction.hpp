@@ -24,7 +24,7 @@ struct PredictedPolicy {
 };
 
 struct QueuePrediction {
-  Config config;  ///< of the simulation; `corun replay` repeats the prediction from it
+  /// `corun replay` repeats the prediction from its configuration.
   std::unique_ptr<const Experiment> experiment;
   std::shared_ptr<const Trace> queue;     ///< job j is entry j of LiveConfig::queue
   std::vector<PredictedPolicy> policies;  ///< in the order of experiment->policies()

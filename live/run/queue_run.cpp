@@ -33,9 +33,9 @@ class QueueRunner {
         nvml_(nvml),
         gpus_(gpus.begin(), gpus.end()),
         stop_(stop),
-        control_(control_options(prediction.config)),
+        control_(control_options(experiment_.config())),
         header_(write_prediction(prediction, config)),
-        limits_(detail_limits(prediction.config, 0)),
+        limits_(detail_limits(experiment_.config(), 0)),
         clusters_(limits_.any() ? experiment_.clusters_of(*queue_) : std::vector<int>()),
         sharing_(session_, nvml, gpus, config.shares_by_mps()) {}
 

@@ -114,7 +114,7 @@ void check_inputs_stay(const Experiment& experiment, const std::string& director
 ResultsHeader write_prediction(const QueuePrediction& prediction, const LiveConfig& live) {
   const std::string& directory = live.output;
   ResultsHeader header = results_header(*prediction.experiment);
-  header.config = dump_yaml(seen_from(prediction.config, directory));
+  header.config = dump_yaml(seen_from(prediction.experiment->config(), directory));
   header.measured_on = prediction.gpu_types;
   check_inputs_stay(*prediction.experiment, directory);
   check_replaceable(directory + "/" + kResultsFile, header, "live.output", live.existing);

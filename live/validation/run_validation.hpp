@@ -22,9 +22,9 @@ struct RunValidation {
 
 struct ValidationRequest {
   std::string directory;
-  const LiveConfig* live = nullptr;        ///< the run must be of its queue; null: of any queue
-  std::span<const std::string> overrides;  ///< KEY=VALUE; those of live keys are ignored
-  std::string data;                        ///< directory of public data, may be empty
+  const LiveConfig* live = nullptr;     ///< the run must be of its queue; null: of any queue
+  std::span<const Override> overrides;  ///< those of live keys are ignored
+  std::string data;                     ///< directory of public data, may be empty
 };
 
 /// Throws InputError if files are missing, invalid or of different runs, or if no policy has results.

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "sim/base/math.hpp"
+
 namespace corun::inline predictors::onnx_file {
 
 namespace {
@@ -50,8 +52,8 @@ Unary unary_of(std::string_view name) {
       {"Ceil", [](double a) { return std::ceil(a); }},
       {"Round", [](double a) { return std::nearbyint(a); }},
       {"Sqrt", [](double a) { return std::sqrt(a); }},
-      {"Exp", [](double a) { return std::exp(a); }},
-      {"Log", [](double a) { return std::log(a); }},
+      {"Exp", [](double a) { return math::exp(a); }},
+      {"Log", [](double a) { return math::log(a); }},
       {"Reciprocal", [](double a) { return 1 / a; }},
       {"Not", [](double a) { return truth(a == 0); }},
       {"Sign", [](double a) { return truth(a > 0) - truth(a < 0); }},

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/math.hpp"
 #include "sim/base/text.hpp"
 
 namespace corun::inline predictors {
@@ -143,7 +144,7 @@ std::optional<RankedConvolution> solve_convolution(const ListedLayer& layer,
       const std::int64_t side = square_root(layer.elements / channels);
       if (side < 1 || side * side * channels != layer.elements) continue;
       const double change =
-          std::abs(std::log(static_cast<double>(in_side) / static_cast<double>(side)));
+          std::abs(math::log(static_cast<double>(in_side) / static_cast<double>(side)));
       const std::tuple rank{kernel > 3, change, bias == 0};
       if (!best || rank < best->first) {
         best = {rank, {in_channels, in_side, channels, side, kernel, false}};
@@ -169,7 +170,7 @@ FoundConvolution free_convolution(const ListedLayer& layer, const ListedLayer* n
       const std::int64_t window = kernel * kernel;
       if ((layer.parameters / channels - 1) % window != 0) continue;
       const double change =
-          std::abs(std::log(static_cast<double>(in_side) / static_cast<double>(side))) +
+          std::abs(math::log(static_cast<double>(in_side) / static_cast<double>(side))) +
           (kernel == 3 ? 0 : 1e-3);
       if (change >= least) continue;
       least = change;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "models/learners/cross_validation.hpp"
+#include "sim/base/math.hpp"
 #include "sim/base/parallel_for.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -151,7 +152,7 @@ PredictionScore score_of(const JobTable& table, const HeldOutPredictions& held_o
     if (std::isnan(value) || std::isnan(p.median)) continue;
     errors.push_back(100 * std::abs(p.median / value - 1));
     mae += std::abs(p.median - value);
-    const double log_error = std::log1p(p.median) - std::log1p(value);
+    const double log_error = math::log1p(p.median) - math::log1p(value);
     squares += log_error * log_error;
     covered += p.lo <= value && value <= p.hi ? 1 : 0;
     width += (p.hi - p.lo) / p.median;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include <pybind11/stl.h>
@@ -21,7 +23,6 @@
 #include "results/results_writer.hpp"
 #include "results/run_info.hpp"
 #include "runner/config/config_reader.hpp"
-#include "runner/config/config_writer.hpp"
 #include "runner/experiment/experiment.hpp"
 #include "runner/experiment/experiment_header.hpp"
 #include "runner/experiment/trace_experiment.hpp"
@@ -29,7 +30,6 @@
 #include "runner/inputs/input_cache.hpp"
 #include "runner/replay/replay.hpp"
 #include "runner/replay/replay_files.hpp"
-#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/output_file.hpp"
 
@@ -40,8 +40,8 @@ namespace {
 /// What the user asked for, without objects of Python.
 struct Asked {
   std::optional<std::string> path;  ///< a configuration or a trace
-  std::optional<std::string> text;  ///< a configuration in YAML
-  std::vector<KeyOverride> overrides;
+  std::optional<YamlNode> config;
+  std::vector<Override> overrides;
   std::string out;
   bool force = false;
   unsigned threads = 1;
@@ -55,23 +55,20 @@ struct Answer {
   bool interrupted = false;
 };
 
-/// Of a trace it adds the overrides that stand for it.
-Config config_of(Asked& asked, std::span<const PolicyEntry> catalog) {
+Config config_of(const Asked& asked, std::span<const PolicyEntry> catalog) {
+  std::vector<Override> overrides = asked.overrides;
   std::optional<std::string> path = asked.path;
   if (path && is_job_trace(*path)) {
-    std::vector<KeyOverride> trace = trace_overrides(*path);
-    for (KeyOverride& o : trace) o.flag = "config";
-    asked.overrides.insert(asked.overrides.begin(), trace.begin(), trace.end());
+    const std::vector<Override> trace = trace_overrides(*path, false, "config");
+    overrides.insert(overrides.begin(), trace.begin(), trace.end());
     path.reset();
   }
-  std::vector<std::string> texts;
-  for (const KeyOverride& o : asked.overrides) texts.push_back(o.text);
   if (path) {
     check_kind(*path, {FileKind::kConfiguration}, "a configuration");
-    return read_config(*path, texts, catalog);
+    return read_config(*path, overrides, catalog);
   }
-  if (asked.text) return parse_config(*asked.text, "config", texts, catalog);
-  return default_config_with(texts, catalog);
+  if (asked.config) return config_from_tree(*asked.config, overrides, catalog);
+  return default_config_with(overrides, catalog);
 }
 
 /// As replay_command.cpp does it.
@@ -151,15 +148,57 @@ void run_interruptibly(std::atomic<bool>& stop, PolicyHost& host, const Work& wo
   if (failure) std::rethrow_exception(failure);
 }
 
-/// An error with the key of an override as its place, and not with the text that stands for it.
-std::string without_text(const std::string& what, const std::vector<KeyOverride>& overrides) {
-  for (const KeyOverride& o : overrides) {
-    const std::string place = "--set " + printable(o.text, std::string::npos) + ": ";
-    if (!what.starts_with(place)) continue;
-    const std::string rest = what.substr(place.size());
-    return rest.starts_with(o.flag + ":") ? rest : o.flag + ": " + rest;
+/// A value of Python as that of a key; `place` is where it was given.
+YamlNode node_of(const py::handle& value, const std::string& key, const std::string& place,
+                 int depth = 0) {
+  const auto refuse = [&](const std::string& found, const std::string& expected) {
+    throw InputError(place, key + ": found " + found + ", expected " + expected);
+  };
+  const auto text_of = [](const py::handle& any) { return std::string(py::str(any)); };
+  const auto is = [&](const char* module, const char* name) {
+    return py::isinstance(value, py::module_::import(module).attr(name));
+  };
+  if (depth > kYamlDepthMax) refuse("lists in lists", "at most " + std::to_string(kYamlDepthMax));
+  if (py::isinstance<py::bool_>(value)) {
+    return typed_scalar(value.cast<bool>() ? "true" : "false", false, place);
   }
-  return what;
+  if (is("numbers", "Integral")) {
+    return typed_scalar(text_of(py::int_(py::reinterpret_borrow<py::object>(value))), false, place);
+  }
+  if (is("numbers", "Real")) {
+    const py::float_ number(py::reinterpret_borrow<py::object>(value));
+    if (!std::isfinite(number.cast<double>())) refuse(text_of(number), "a finite number");
+    return typed_scalar(text_of(number), false, place);
+  }
+  if (py::isinstance<py::str>(value) || is("os", "PathLike")) {
+    const py::object text = py::module_::import("os").attr("fspath")(value);
+    return typed_scalar(text.cast<std::string>(), true, place);
+  }
+  if (py::hasattr(value, "tolist")) {  // numpy
+    return node_of(value.attr("tolist")(), key, place, depth + 1);
+  }
+  YamlNode node = typed_scalar("", false, place);
+  node.kind = YamlNode::Kind::kNull;
+  if (value.is_none()) return node;
+  if (py::isinstance<py::dict>(value)) {
+    node.kind = YamlNode::Kind::kMap;
+    for (const auto& [name, item] : py::reinterpret_borrow<py::dict>(value)) {
+      const YamlNode word = typed_scalar(text_of(name), false, place);
+      if (node.find(word.text) != nullptr) refuse("'" + word.text + "' twice", "each key once");
+      node.children.push_back(
+          node_of(item, key.empty() ? word.text : key + "." + word.text, place, depth + 1));
+      node.children.back().key = word.text;
+    }
+    return node;
+  }
+  if (!py::isinstance<py::list>(value) && !py::isinstance<py::tuple>(value)) {
+    refuse(text_of(py::type::of(value).attr("__name__")), "text, a number, a list or a dictionary");
+  }
+  node.kind = YamlNode::Kind::kSequence;
+  for (const auto& item : py::reinterpret_borrow<py::sequence>(value)) {
+    node.children.push_back(node_of(item, key, place, depth + 1));
+  }
+  return node;
 }
 
 [[noreturn]] void throw_input_error(const std::string& what, const PolicyHost& host) {
@@ -175,20 +214,20 @@ std::string default_data() {
   return set != nullptr ? set : "";
 }
 
-py::tuple replay_from_python(std::optional<std::string> path, std::optional<std::string> text,
-                             const std::vector<std::pair<std::string, std::string>>& overrides,
-                             const py::dict& factories, const py::object& find, std::string out,
-                             bool force, int threads, std::string device,
-                             std::optional<std::string> data) {
+using GivenValue = std::tuple<std::string, py::object, std::string>;  // key, value, argument
+
+py::tuple replay_from_python(std::optional<std::string> path, const py::object& config,
+                             const std::vector<GivenValue>& overrides, const py::dict& factories,
+                             const py::object& find, std::string out, bool force, int threads,
+                             std::string device, std::optional<std::string> data) {
   Asked asked{std::move(path),
-              std::move(text),
+              std::nullopt,
               {},
               std::move(out),
               force,
               1,
               std::move(device),
               data ? *data : default_data()};
-  for (const auto& [key, value] : overrides) asked.overrides.push_back({key, key + "=" + value});
   asked.threads = threads > 0 ? static_cast<unsigned>(threads)
                               : std::max(1U, std::thread::hardware_concurrency());
   PolicyHost host(factories, find);
@@ -198,9 +237,14 @@ py::tuple replay_from_python(std::optional<std::string> path, std::optional<std:
   std::atomic<bool> stop{false};
   Answer answer;
   try {
+    if (!config.is_none()) asked.config = node_of(config, "", "config");
+    for (const auto& [key, value, argument] : overrides) {
+      const std::string place = "corun.replay(" + argument + ")";
+      asked.overrides.push_back({key, node_of(value, key, place), place});
+    }
     run_interruptibly(stop, host, [&] { answer = run(asked, catalog, stop); });
   } catch (const InputError& error) {
-    throw_input_error(without_text(error.what(), asked.overrides), host);
+    throw_input_error(error.what(), host);
   } catch (const PolicyError& error) {  // one that could not be made
     throw_input_error(error.what(), host);
   } catch (const DeviceError& error) {
@@ -213,11 +257,10 @@ py::tuple replay_from_python(std::optional<std::string> path, std::optional<std:
 }  // namespace
 
 void bind_replay(py::module_& module) {
-  module.def("replay", &replay_from_python, py::arg("path"), py::arg("text"), py::arg("overrides"),
-             py::arg("factories"), py::arg("find"), py::arg("out"), py::arg("force"),
-             py::arg("threads"), py::arg("device"), py::arg("data"),
+  module.def("replay", &replay_from_python, py::arg("path"), py::arg("config"),
+             py::arg("overrides"), py::arg("factories"), py::arg("find"), py::arg("out"),
+             py::arg("force"), py::arg("threads"), py::arg("device"), py::arg("data"),
              "(path of the results, notes); corun.replay() calls it");
-  module.def("yaml_word", &yaml_word, py::arg("text"), "a text as a value of YAML");
 }
 
 }  // namespace corun::python

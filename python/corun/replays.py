@@ -1,5 +1,4 @@
 """corun.replay(): `corun replay --output`, with policies in Python."""
-import math
 import numbers
 import os
 import warnings
@@ -12,29 +11,6 @@ from .results import read
 from .text import path_of, refused
 
 _MOST_THREADS = 4096  # as --threads
-
-
-def _yaml(value, key):
-    """A value of Python as YAML on one line."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
-    if isinstance(value, numbers.Real):
-        if not math.isfinite(value):
-            raise InputError(f"{key}: found {float(value)}, expected a finite number")
-        return repr(float(value))
-    if isinstance(value, (str, os.PathLike)):
-        return _corun.yaml_word(os.fspath(value))
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_corun.yaml_word(str(k))}: {_yaml(v, key)}" for k, v in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_yaml(v, key) for v in value) + "]"
-    if hasattr(value, "tolist"):  # numpy
-        return _yaml(value.tolist(), key)
-    raise InputError(f"{key}: found {type(value).__name__}, expected text, a number, a list or a dictionary")
 
 
 class _Classes:
@@ -105,34 +81,29 @@ def replay(config=None, set=None, *, policies=None, replications=None, seed=None
     if set is not None and not isinstance(set, Mapping):
         raise refused("set", set, "a dictionary of keys and values, such as {'cluster.nodes': 8}")
     classes = _Classes()
-    overrides = {}
-    if replications is not None:
-        overrides["replications"] = replications
-    if seed is not None:
-        overrides["seed"] = seed
-    if policies is not None:
-        overrides["policies"] = policies
+    given = {"replications": replications, "seed": seed, "policies": policies}
+    overrides = {key: (value, key) for key, value in given.items() if value is not None}
     for key, value in (set or {}).items():
         if key in overrides:
             raise InputError(f"{key}: found in set and as an argument; leave one of them out")
-        overrides[key] = value
+        overrides[key] = (value, f"set: {str(key)!a}")
     if "policies" in overrides:
-        overrides["policies"] = classes.entries(overrides["policies"])
-    path = text = None
+        items, argument = overrides["policies"]
+        overrides["policies"] = (classes.entries(items), argument)
+    path = None
     if isinstance(config, dict):
         config = dict(config)
         if config.get("policies") is not None:
             config["policies"] = classes.entries(config["policies"])
-        text = "\n".join(f"{key}: {_yaml(value, key)}" for key, value in config.items()) or "{}"
     elif config is not None:
-        path = path_of(config, "config", "the path of a configuration or trace, or a dictionary")
-    pairs = [(str(key), _yaml(value, key)) for key, value in overrides.items()]
+        path, config = path_of(config, "config", "the path of a configuration or trace, or a dictionary"), None
+    typed = [(str(key), value, argument) for key, (value, argument) in overrides.items()]
     data = None if data is None else path_of(data, "data", "the path of a directory")
     out = None if out is None else path_of(out, "out", "the path of the results file")
     with temporary.folder() as folder:
         target = os.path.join(folder, "results.h5") if out is None else out
-        written, notes = _corun.replay(path, text, pairs, classes.factories, find, target, force,
-                                       int(threads), device, data)
+        written, notes = _corun.replay(path, config, typed, classes.factories, find, target, force, int(threads), device,
+                                       data)
         if not quiet:
             for note in notes:
                 warnings.warn(note, CorunWarning, stacklevel=2)

@@ -108,21 +108,17 @@ void add_machines(const Config& config, Cluster& cluster) {
   }
 }
 
-/// Reads cluster.virtual_clusters and returns their total number of nodes.
-std::int64_t add_virtual_clusters(const Config& config, InputFiles& files, Cluster& cluster) {
-  const ClusterConfig& c = config.cluster;
-  cluster.virtual_clusters = read_virtual_clusters(
-      files.find(*c.virtual_clusters, config.place("cluster.virtual_clusters")));
-  std::int64_t nodes = 0;
-  for (const VirtualCluster& vc : cluster.virtual_clusters) nodes += vc.nodes;
-  const char* key = c.machines ? "cluster.machines" : "cluster.nodes";
-  const auto found = c.machines ? static_cast<std::int64_t>(cluster.spec.nodes.size()) : c.nodes;
-  if (config.places.contains(key) && nodes != found) {
-    throw InputError(config.place(key), "found " + std::to_string(found) + " nodes, expected the " +
-                                            std::to_string(nodes) + " of all virtual clusters" +
-                                            (c.machines ? "" : "; leave it out"));
-  }
-  return nodes;
+/// After the nodes: the virtual clusters share them out.
+void add_virtual_clusters(const Config& config, InputFiles& files, Cluster& cluster) {
+  cluster.virtual_clusters = virtual_clusters_of(config, files);
+  const std::int64_t nodes = nodes_of(cluster.virtual_clusters);
+  const auto found = static_cast<std::int64_t>(cluster.spec.nodes.size());
+  if (nodes == found) return;
+  const bool machines = config.cluster.machines.has_value();
+  throw InputError(config.place(machines ? "cluster.machines" : "cluster.nodes"),
+                   "found " + std::to_string(found) + " nodes, expected the " +
+                       std::to_string(nodes) + " of all virtual clusters" +
+                       (machines ? "" : "; leave it out"));
 }
 
 /// Numbers the GPU types by name, in order of the nodes.
@@ -142,11 +138,9 @@ std::string Cluster::gpu_types() const {
   return text;
 }
 
-Config with_standard_gpu_type(Config config) {
-  if (!config.cluster.gpu_types) {
-    config.cluster.gpu_type = GpuTypes().standard_name(config.cluster.gpu_type);
-  }
-  return config;
+std::vector<VirtualCluster> virtual_clusters_of(const Config& config, InputFiles& files) {
+  return read_virtual_clusters(
+      files.find(*config.cluster.virtual_clusters, config.place("cluster.virtual_clusters")));
 }
 
 Cluster build_cluster(const Config& config, InputFiles& files) {
@@ -158,14 +152,13 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
   }
   if (c.path || c.machines) refuse_twice_said(config, c.path ? "cluster.path" : "cluster.machines");
   if (c.machines) add_machines(config, cluster);
-  std::int64_t nodes = c.nodes;
-  if (c.virtual_clusters) nodes = add_virtual_clusters(config, files, cluster);
   if (c.path) add_listed_nodes(config, files, cluster);
   if (!c.path && !c.machines) {
-    cluster.spec.nodes.assign(static_cast<std::size_t>(nodes),
+    cluster.spec.nodes.assign(static_cast<std::size_t>(c.nodes),
                               node_of(c, cluster.types, cluster.types.standard_name(c.gpu_type),
                                       c.gpus_per_node, config.place("cluster.gpu_type")));
   }
+  if (c.virtual_clusters) add_virtual_clusters(config, files, cluster);
   number_types(cluster.spec);
   cluster.spec.sharing = name_of(c.sharing);
   if (c.max_jobs_per_gpu) cluster.spec.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);

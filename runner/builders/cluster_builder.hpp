@@ -24,9 +24,8 @@ struct Cluster {
   std::string gpu_types() const;
 };
 
-/// The configuration with the catalogue's name of cluster.gpu_type in place of an alias (v100); unchanged if it
-/// has GPU types of its own.
-Config with_standard_gpu_type(Config config);
+/// Those of cluster.virtual_clusters, which must be set.
+std::vector<VirtualCluster> virtual_clusters_of(const Config& config, InputFiles& files);
 
 /// Reads the node list, the virtual clusters and the GPU types, if named. InputError at the wrong key or line of a
 /// file.

@@ -39,66 +39,6 @@ std::string digest_of(const std::string& path, InputCache& cache) {
   return is_prefitted(path) ? sha256_of_text(prefitted_bytes()) : cache.sha256(path);
 }
 
-/// Name in the catalogue of the model in a file; nothing if `name` names no model file.
-std::optional<std::string> model_in(const std::string& name, const InputFiles& files) {
-  const std::optional<std::string> path = locate_model(name, files);
-  if (!path) return std::nullopt;
-  InputCache& cache = files.cache();
-  return cache.models().file(*path, digest_of(*path, cache), WorkloadKeys())->name;
-}
-
-/// Whether a given value of a key names the model; a value that was not given agrees.
-bool agrees(const Config& config, const std::string& key, std::string_view text,
-            std::string_view model) {
-  if (!config.places.contains(key) || text == model) return true;
-  const InterferenceModelEntry* const entry = find_interference_model(text);
-  return entry != nullptr && entry->name == model;
-}
-
-/// `holder`: the key that names the file.
-[[noreturn]] void refuse(const Config& config, const std::string& key, std::string_view text,
-                         const std::string& holder, const std::string& file,
-                         const std::string& model) {
-  throw InputError(config.place(key),
-                   fmt::format("{}: found {}, but {} is '{}', a fitted model of the kind {}; leave "
-                               "{} out",
-                               key, text, holder, printable(file), model, key));
-}
-
-void set_belief(Config& config, const InputFiles& files) {
-  const auto model = model_in(config.belief.initial, files);
-  if (!model) return;
-  BeliefModel& choice = config.belief.model;
-  if (!agrees(config, "belief.model", choice.text(), *model)) {
-    refuse(config, "belief.model", choice.text(), "belief.initial", config.belief.initial, *model);
-  }
-  if (choice.model() == nullptr || choice.model()->entry().name != *model) {
-    choice = ModelName(*model);
-  }
-}
-
-void set_world(Config& config, const InputFiles& files) {
-  if (!config.world.path) return;
-  const auto model = model_in(*config.world.path, files);
-  if (!model) return;
-  WorldModel& choice = config.world.model;
-  if (!agrees(config, "world.model", choice.text(), *model)) {
-    refuse(config, "world.model", choice.text(), "world.path", *config.world.path, *model);
-  }
-  if (choice.model() == nullptr || choice.model()->entry().name != *model) {
-    choice = ModelName(*model);
-  }
-  // `measured` is no word of world.fallback, so beside such a file the default stays.
-  ModelName& fallback = config.world.fallback;
-  const std::vector<std::string_view> words = world_fallback_words();
-  const bool is_word = std::ranges::find(words, *model) != words.end();
-  if (!is_word && fallback == WorldConfig{}.fallback) return;
-  if (!agrees(config, "world.fallback", fallback.text(), *model)) {
-    refuse(config, "world.fallback", fallback.text(), "world.path", *config.world.path, *model);
-  }
-  fallback = ModelName(*model);
-}
-
 std::vector<std::string> names_of(const std::vector<SpeedTable::Feature>& features) {
   std::vector<std::string> names;
   for (const SpeedTable::Feature& f : features) names.push_back(f.name);
@@ -134,12 +74,11 @@ bool knows_any(const InterferenceModel& model, const std::vector<PairJob>& jobs)
 
 }  // namespace
 
-Config with_models_of_files(Config config, const std::string& data_directory,
-                            const std::shared_ptr<InputCache>& cache) {
-  const InputFiles files(config.directory, data_directory, cache);
-  set_belief(config, files);
-  set_world(config, files);
-  return config;
+std::optional<std::string> model_in(const std::string& name, const InputFiles& files) {
+  const std::optional<std::string> path = locate_model(name, files);
+  if (!path) return std::nullopt;
+  InputCache& cache = files.cache();
+  return cache.models().file(*path, digest_of(*path, cache), WorkloadKeys())->name;
 }
 
 std::shared_ptr<const ModelFile> find_model_file(const Config& config, const std::string& key,

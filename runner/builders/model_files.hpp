@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,12 @@
 #include "traces/workload_names.hpp"
 
 /// Model files (knowledge/model_file.hpp) in `belief.initial` and `world.path`, or `prefitted`, the model that comes
-/// with corun (knowledge/prefitted_model.hpp). Such a file sets the model: `belief.model`, or `world.model` and `world.fallback`.
+/// with corun (knowledge/prefitted_model.hpp). Such a file sets the model (runner/experiment/resolved_config.hpp).
 namespace corun::inline runner {
 
-/// The configuration with the models that its model files set, for runs and for --dump-config. A
-/// file that is not there is left to its reader. `cache` must not be null. InputError at a key that
-/// was given and names another model, and as read_model_file().
-Config with_models_of_files(Config config, const std::string& data_directory,
-                            const std::shared_ptr<InputCache>& cache);
+/// Name in the catalogue of the model in the file that the value of a key names; nothing if it names no model file, or
+/// one that is not there. InputError as read_model_file().
+std::optional<std::string> model_in(const std::string& name, const InputFiles& files);
 
 /// The model file that `name`, the value of `key`, names; it becomes an input. Null if `name` is no
 /// model file. The model finds the papers' workloads and those of `keys` by their names. InputError

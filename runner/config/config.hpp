@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "policies/parameters.hpp"
 #include "runner/config/config_enums.hpp"
 #include "runner/config/model_choice.hpp"
 
@@ -126,19 +126,30 @@ struct MeasureConfig {
   bool details = true;
 };
 
-/// Value of a policy's parameter: monostate is null, pairs are cluster pairs, a list of strings has
-/// job names or texts, depending on the parameter's kind.
-using PolicySetting =
-    std::variant<std::monostate, double, std::int64_t, std::string,
-                 std::vector<std::pair<int, int>>, std::vector<std::string>, std::vector<double>>;
-
 struct PolicyConfig {
   std::string name;
-  std::optional<std::string> label;               ///< its name in the output; null: `name`
-  std::map<std::string, PolicySetting> settings;  ///< only those given
+  std::optional<std::string> label;                ///< its name in the output; null: `name`
+  std::map<std::string, ParameterValue> settings;  ///< only those given
   /// Its entry in the catalogue with which the configuration was read, which must outlive this; null: the one of
   /// policy_catalog().
   const PolicyEntry* entry = nullptr;
+  std::optional<std::string> published = {};  ///< what a paper says of it; shown beside its results
+};
+
+/// Where the values of keys are, for the messages of errors: "world.path" -> "FILE:LINE:COLUMN" (or
+/// "--set world.path=..."). Keys of policies are "policies[0].epsilon".
+class KeyPlaces {
+ public:
+  void set(const std::string& key, std::string place) { places_[key] = std::move(place); }
+  /// "the default of KEY" if the key was not given.
+  std::string of(const std::string& key) const {
+    const auto it = places_.find(key);
+    return it == places_.end() ? "the default of " + key : it->second;
+  }
+
+ private:
+  friend class GivenKeys;  // runner/experiment/resolved_config.cpp alone asks which keys were given
+  std::map<std::string, std::string> places_;
 };
 
 struct Config {
@@ -156,17 +167,12 @@ struct Config {
   std::int64_t replications = 200;
   std::uint64_t seed = 1;
 
-  /// Place of each key's value: "world.path" -> "FILE:LINE:COLUMN" (or "--set world.path=...").
-  /// Keys of policies are "policies[0].epsilon". A key with its default value is absent.
-  std::map<std::string, std::string> places;
+  KeyPlaces places;
   /// Directory in which relative paths are looked up first; empty: the working directory.
   std::string directory;
 
-  /// The place of a key for an error message; "the default of KEY" if it has its default value.
-  std::string place(const std::string& key) const {
-    const auto it = places.find(key);
-    return it == places.end() ? "the default of " + key : it->second;
-  }
+  /// The place of a key's value, for an error message.
+  std::string place(const std::string& key) const { return places.of(key); }
 };
 
 /// The embedded default: fcfs, random, kube-default, balance, min-slowdown, max-packing, opposites,

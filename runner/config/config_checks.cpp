@@ -86,7 +86,7 @@ void check_together(const Config& config) {
   // Neither factor is above a million, so the product fits.
   const std::int64_t gpus = config.cluster.nodes * config.cluster.gpus_per_node;
   if (gpus > kGpusMax) {
-    const bool by_nodes = config.places.contains("cluster.nodes");
+    const bool by_nodes = config.cluster.nodes != ClusterConfig{}.nodes;
     const std::string key = by_nodes ? "cluster.nodes" : "cluster.gpus_per_node";
     throw InputError(
         config.place(key),
@@ -101,7 +101,7 @@ void check_together(const Config& config) {
                      "beside it; set the length of a tick");
   }
   if (config.measure.skip_first + config.measure.skip_last >= 1) {
-    const bool by_first = config.places.contains("measure.skip_first");
+    const bool by_first = config.measure.skip_first > 0;
     const std::string key = by_first ? "measure.skip_first" : "measure.skip_last";
     throw InputError(config.place(key),
                      fmt::format("{}: skip_first {} and skip_last {} leave no job, expected less "

@@ -238,7 +238,7 @@ std::vector<ConfigKey> config_keys(Config& config) {
   add(keys, config.control);
   add(keys, config.measure);
   keys.push_back({"policies", KeyPolicies{&config.policies},
-                  "names of corun list policies, or {name, label, PARAMETER...}"});
+                  "names of corun list policies, or {name, label, published, PARAMETER...}"});
   keys.push_back({"replications", whole(config.replications, {1, 10 * kMillion}),
                   "how many seeds; replication r has seed + r"});
   keys.push_back({"seed", seed(config.seed, std::numeric_limits<std::uint64_t>::max()),

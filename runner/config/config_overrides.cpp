@@ -163,11 +163,11 @@ void set_at(YamlNode& root, std::vector<Step> steps, YamlNode value, const std::
 
 }  // namespace
 
-void apply_override(YamlNode& root, const std::string& text) {
+Override parse_override(const std::string& text) {
   const std::string place = "--set " + printable(text, kYamlBytesMax);
   const std::size_t equals = text.find('=');
-  const std::vector<Step> steps = parse_path(std::string_view(text).substr(0, equals));
-  if (equals == std::string::npos || steps.empty()) {
+  std::string key = text.substr(0, equals);
+  if (equals == std::string::npos || parse_path(key).empty()) {
     throw InputError(place,
                      "expected KEY.PATH=VALUE such as replications=50 or policies[0].epsilon=0.5;"
                      " a label in a path has letters, digits, '-' and '_' only");
@@ -184,14 +184,40 @@ void apply_override(YamlNode& root, const std::string& text) {
                                         " such as 5, [a, b] or {{key: value}}",
                                         value.description()));
   }
+  return {std::move(key), std::move(value), place};
+}
 
+std::vector<Override> parse_overrides(std::span<const std::string> texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) overrides.push_back(parse_override(text));
+  return overrides;
+}
+
+Override typed_word(std::string key, std::string word, const std::string& place) {
+  return {std::move(key), typed_scalar(std::move(word), false, place), place};
+}
+
+Override typed_text(std::string key, std::string text, const std::string& place) {
+  return {std::move(key), typed_scalar(std::move(text), true, place), place};
+}
+
+Override typed_list(std::string key, std::span<const std::string> words, const std::string& place) {
+  YamlNode list = typed_scalar("", false, place);
+  list.kind = Kind::kSequence;
+  for (const std::string& word : words) list.children.push_back(typed_scalar(word, false, place));
+  return {std::move(key), std::move(list), place};
+}
+
+void apply_override(YamlNode& root, const Override& typed) {
   Config any;
   const std::vector<ConfigKey> keys = config_keys(any);
   const std::vector<std::string_view> known = names_below(keys, "");
-  if (std::find(known.begin(), known.end(), steps.front().key) == known.end()) {
-    throw InputError(place, unknown_key_message(keys, "", steps.front().key));
+  const std::string_view first =
+      std::string_view(typed.key).substr(0, typed.key.find_first_of(".["));
+  if (std::find(known.begin(), known.end(), first) == known.end()) {
+    throw InputError(typed.place, unknown_key_message(keys, "", first));
   }
-  set_at(root, steps, std::move(value), place);
+  set_key(root, typed.key, typed.value, typed.place);
 }
 
 void set_key(YamlNode& root, std::string_view path, YamlNode value, const std::string& place) {

@@ -93,10 +93,10 @@ std::vector<PolicyConfig> default_policies() {
 
 }  // namespace
 
-Config config_from_tree(YamlNode root, std::span<const std::string> overrides,
+Config config_from_tree(YamlNode root, std::span<const Override> overrides,
                         std::span<const PolicyEntry> policies) {
   if (root.kind == Kind::kMap) {
-    for (const std::string& text : overrides) apply_override(root, text);
+    for (const Override& typed : overrides) apply_override(root, typed);
   }
   Config config;
   Reader(config, policies).read(root, "");
@@ -106,18 +106,18 @@ Config config_from_tree(YamlNode root, std::span<const std::string> overrides,
 }
 
 Config parse_config(std::string_view text, const std::string& place_name,
-                    std::span<const std::string> overrides, std::span<const PolicyEntry> policies) {
+                    std::span<const Override> overrides, std::span<const PolicyEntry> policies) {
   return config_from_tree(parse_yaml(text, place_name), overrides, policies);
 }
 
-Config read_config(const std::string& path, std::span<const std::string> overrides,
+Config read_config(const std::string& path, std::span<const Override> overrides,
                    std::span<const PolicyEntry> policies) {
   Config config = config_from_tree(read_yaml_file(path), overrides, policies);
   config.directory = std::filesystem::path(path).parent_path().string();
   return config;
 }
 
-Config default_config_with(std::span<const std::string> overrides,
+Config default_config_with(std::span<const Override> overrides,
                            std::span<const PolicyEntry> policies) {
   YamlNode root;
   root.kind = Kind::kMap;

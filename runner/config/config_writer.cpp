@@ -19,7 +19,7 @@
 namespace corun::inline runner {
 namespace {
 
-Json json_of(const PolicySetting& setting) {
+Json json_of(const ParameterValue& setting) {
   return std::visit(
       [](const auto& value) -> Json {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
@@ -37,6 +37,7 @@ Json json_of(const std::vector<PolicyConfig>& policies) {
     Json item = Json::object();
     item["name"] = policy.name;
     if (policy.label) item["label"] = *policy.label;
+    if (policy.published) item["published"] = *policy.published;
     for (const auto& [key, setting] : policy.settings) item[key] = json_of(setting);
     list.push_back(std::move(item));
   }
@@ -63,30 +64,8 @@ Json json_of(const KeyValue& value) {
       value);
 }
 
-std::string yaml_flow(const Json& value) {
-  std::string out;
-  switch (value.type()) {
-    case Json::value_t::object:
-      for (const auto& [key, child] : value.items()) {
-        out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", key, yaml_flow(child));
-      }
-      return "{" + out + "}";
-    case Json::value_t::array:
-      for (const Json& child : value) out += (out.empty() ? "" : ", ") + yaml_flow(child);
-      return "[" + out + "]";
-    case Json::value_t::string:
-      return yaml_word(value.get_ref<const std::string&>());
-    case Json::value_t::number_float:
-      // fmt writes the shortest text that reads back as the same double.
-      return fmt::format("{}", value.get<double>());
-    default:
-      return value.dump();
-  }
-}
-
-}  // namespace
-
-std::string yaml_word(const std::string& text) {
+/// In quotes unless every YAML reader reads it as the same text without.
+std::string yaml_text_of(const std::string& text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const bool plain = !text.empty() && (is_letter(text[0]) || text[0] == '/') &&
                      std::all_of(text.begin(), text.end(), [&](char c) {
@@ -105,6 +84,29 @@ std::string yaml_word(const std::string& text) {
   return out + "'";
 }
 
+std::string yaml_flow(const Json& value) {
+  std::string out;
+  switch (value.type()) {
+    case Json::value_t::object:
+      for (const auto& [key, child] : value.items()) {
+        out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", key, yaml_flow(child));
+      }
+      return "{" + out + "}";
+    case Json::value_t::array:
+      for (const Json& child : value) out += (out.empty() ? "" : ", ") + yaml_flow(child);
+      return "[" + out + "]";
+    case Json::value_t::string:
+      return yaml_text_of(value.get_ref<const std::string&>());
+    case Json::value_t::number_float:
+      // fmt writes the shortest text that reads back as the same double.
+      return fmt::format("{}", value.get<double>());
+    default:
+      return value.dump();
+  }
+}
+
+}  // namespace
+
 Json to_json(const Config& config) {
   Json out = Json::object();
   Config copy = config;  // config_keys() needs a mutable Config
@@ -122,9 +124,14 @@ Json to_json(const Config& config) {
 
 std::string yaml_text(const KeyValue& value) { return yaml_flow(json_of(value)); }
 
-std::string dump_yaml(const Config& config) {
+std::string dump_yaml(const Config& config, std::span<const std::string_view> without) {
   std::string out;
-  const Json json = to_json(config);
+  Json json = to_json(config);
+  for (const std::string_view path : without) {
+    const std::size_t point = path.find('.');
+    Json& section = point == path.npos ? json : json[std::string(path.substr(0, point))];
+    section.erase(std::string(path.substr(point == path.npos ? 0 : point + 1)));
+  }
   for (const auto& [key, value] : json.items()) {
     if (value.is_object()) {
       out += key + ":\n";

@@ -92,7 +92,7 @@ std::vector<std::string> read_texts(const YamlValue& at) {
   return texts;
 }
 
-PolicySetting read_parameter(const YamlValue& at, const ParameterSpec& spec) {
+ParameterValue read_parameter(const YamlValue& at, const ParameterSpec& spec) {
   const bool may_be_null =
       spec.kind == ParameterKind::kInteger || std::holds_alternative<std::monostate>(spec.fallback);
   if (at.is_null() && may_be_null) return std::monostate{};
@@ -136,10 +136,10 @@ void take_name(const YamlNode& given, const PolicyEntry& entry, PolicyConfig& po
   if (given.text != entry.name) policy.label = given.text;
 }
 
-/// Reads the label and the parameters of a policy.
+/// Reads all of a policy but its name.
 void read_settings(const YamlValue& at, const PolicyEntry& entry, PolicyConfig& policy,
                    KeyPlaces& places) {
-  std::vector<std::string_view> known = {"name", "label"};
+  std::vector<std::string_view> known = {"name", "label", "published"};
   for (const ParameterSpec& spec : entry.parameters) known.push_back(spec.name);
   for (const YamlNode& child : at.node.children) {
     const YamlValue value{child, fmt::format("{}.{}", at.key, printable(child.key))};
@@ -147,9 +147,10 @@ void read_settings(const YamlValue& at, const PolicyEntry& entry, PolicyConfig& 
                                    [&](const ParameterSpec& s) { return s.name == child.key; });
     if (spec != entry.parameters.end()) {
       policy.settings[child.key] = read_parameter(value, *spec);
-    } else if (child.key == "label") {
-      policy.label.reset();
-      if (!value.is_null()) policy.label = read_text(value, " or null");
+    } else if (child.key == "label" || child.key == "published") {
+      std::optional<std::string>& text = child.key == "label" ? policy.label : policy.published;
+      text.reset();
+      if (!value.is_null()) text = read_text(value, " or null");
     } else if (child.key != "name") {
       throw InputError(child.key_place(), fmt::format("unknown parameter '{}' of policy '{}': {}",
                                                       printable(child.key), entry.name,

@@ -14,7 +14,12 @@ namespace corun::inline runner {
 inline constexpr const char* kPoliciesText =
     "a list of policies such as [{name: fcfs}, {name: random}]";
 
-/// Reads `policies`: `- fcfs`, or `- {name: fcfs, label: ..., PARAMETER: ...}`. Notes the place of
+/// Notes the place of a value, unless it is a default.
+inline void remember(KeyPlaces& places, const YamlValue& at) {
+  if (at.node.source) places.set(at.key, at.node.place());
+}
+
+/// Reads `policies`: `- fcfs`, or `- {name: fcfs, label: ..., published: ..., PARAMETER: ...}`. Notes the place of
 /// each value in `places` under "policies[0]", "policies[0].epsilon". Throws InputError (place,
 /// found, expected).
 std::vector<PolicyConfig> read_policies(const YamlValue& at, std::span<const PolicyEntry> catalog,

@@ -27,30 +27,21 @@ ScoringOptions scoring_on(std::shared_ptr<Device> device) {
 
 Experiment::Experiment(Config config, std::string data_directory, std::optional<Trace> queue,
                        std::shared_ptr<Device> device, const std::shared_ptr<InputCache>& shared)
-    : Experiment(resolve(std::move(config), data_directory, shared), data_directory,
-                 std::move(queue), std::move(device), shared) {}
-
-Experiment::Experiment(ResolvedConfig resolved, std::string data_directory,
-                       std::optional<Trace> queue, std::shared_ptr<Device> device,
-                       const std::shared_ptr<InputCache>& shared)
-    : resolutions_(std::move(resolved.notes)),
-      config_(std::make_shared<Config>(std::move(resolved.config))),
-      files_(config_->directory, std::move(data_directory), shared),
-      cluster_(build_cluster(*config_, files_)),
-      source_(config_, cluster_, std::move(queue), files_),
-      worlds_(*config_, cluster_, files_, source_.tables()),
-      beliefs_(config_, cluster_, !source_.reads_file(), files_, worlds_.tables(),
+    : resolved_(resolve(std::move(config), data_directory, queue, shared)),
+      config_(*resolved_.config),
+      files_(config_.directory, std::move(data_directory), shared),
+      cluster_(build_cluster(config_, files_)),
+      source_(resolved_.config, cluster_, std::move(queue), files_),
+      worlds_(config_, cluster_, files_, source_.tables()),
+      beliefs_(resolved_.config, cluster_, !source_.reads_file(), files_, worlds_.tables(),
                scoring_on(std::move(device))),
-      policies_(policy_instances(*config_)),
-      runner_(*config_, cluster_, worlds_, beliefs_,
-              config_->place(source_.is_given() ? "workload.path" : "workload.source")) {
+      policies_(policy_instances(config_)),
+      runner_(config_, cluster_, worlds_, beliefs_,
+              config_.place(source_.is_given() ? "workload.path" : "workload.source")) {
   for (const std::vector<std::string>& some :
        {cluster_.warnings, source_.warnings(), worlds_.tables().notes(), worlds_.warnings(),
         beliefs_.warnings()}) {
     warnings_.insert(warnings_.end(), some.begin(), some.end());
-  }
-  if (!cluster_.virtual_clusters.empty() && !config_->cluster.machines) {
-    config_->cluster.nodes = static_cast<std::int64_t>(cluster_.spec.nodes.size());
   }
   check(*make_trace(0));
 }
@@ -60,20 +51,19 @@ void Experiment::check_model_files(const Trace& trace) {
     warnings_.insert(warnings_.end(), sentences.begin(), sentences.end());
   };
   if (const auto& file = beliefs_.model_file()) {
-    add(check_features_of_jobs(*config_, "belief.initial", config_->belief.initial, *file, trace,
+    add(check_features_of_jobs(config_, "belief.initial", config_.belief.initial, *file, trace,
                                cluster_));
   }
   if (const auto& file = worlds_.model_file()) {
-    add(check_features_of_jobs(*config_, "world.path", *config_->world.path, *file, trace,
-                               cluster_));
+    add(check_features_of_jobs(config_, "world.path", *config_.world.path, *file, trace, cluster_));
   }
 }
 
 void Experiment::check(const Trace& trace) {
-  if (const auto refusal = refusal_of_jobs(*config_, cluster_, beliefs_, trace)) {
+  if (const auto refusal = refusal_of_jobs(config_, cluster_, beliefs_, trace)) {
     throw InputError(refusal->place, refusal->message);
   }
-  if (const auto refusal = refusal_of_labels(*config_, policies_, trace)) {
+  if (const auto refusal = refusal_of_labels(config_, policies_, trace)) {
     throw InputError(refusal->place, refusal->message);
   }
   check_model_files(trace);
@@ -81,36 +71,28 @@ void Experiment::check(const Trace& trace) {
   const auto on_types = types.table(trace);
   reference_gpus_ = corun::reference_gpus(cluster_.spec, trace.workload, on_types.get());
   overload_ = overload_of(cluster_, trace, reference_gpus_);
-  equal_speeds_ = equal_speeds_of(*config_, cluster_, worlds_.measured_on(), types.reference(trace),
+  equal_speeds_ = equal_speeds_of(config_, cluster_, worlds_.measured_on(), types.reference(trace),
                                   on_types != nullptr);
   const std::string unmeasured =
       source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
   const std::string blind =
       on_types != nullptr ? blind_to_speeds(cluster_, policies_) : std::string();
-  for (const std::string& sentence : {equal_speeds_, blind, ticks_of(*config_), unmeasured}) {
+  for (const std::string& sentence : {equal_speeds_, blind, ticks_of(config_), unmeasured}) {
     if (!sentence.empty()) warnings_.push_back(sentence);
   }
-  for (std::string& sentence : warnings_of_jobs(*config_, cluster_, beliefs_, policies_, trace)) {
+  for (std::string& sentence : warnings_of_jobs(config_, cluster_, beliefs_, policies_, trace)) {
     warnings_.push_back(std::move(sentence));
   }
   // Throws if a policy's parameters name a job or cluster that does not exist.
   for (const PolicyInstance& policy : policies_) {
-    parameters_of(policy, *config_, trace, beliefs_.initial_knowledge().clusters());
+    parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters());
   }
-  std::vector<UnplaceablePods> pods = unplaceable_pods(*config_, cluster_, policies_, trace);
-  if (!pods.empty() && config_->places.contains("policies")) {
+  const std::vector<UnplaceablePods> pods = unplaceable_pods(config_, cluster_, policies_, trace);
+  if (!pods.empty()) {
     const UnplaceablePods& first = pods.front();
     throw InputError(policies_[first.policy].place, first.what + "; leave it out or " + first.cure);
   }
-  for (const UnplaceablePods& one : pods) {
-    resolutions_.push_back(one.what + ": left out of the default comparison");
-  }
-  for (; !pods.empty(); pods.pop_back()) {
-    const auto at = static_cast<std::ptrdiff_t>(pods.back().policy);
-    policies_.erase(policies_.begin() + at);
-    config_->policies.erase(config_->policies.begin() + at);
-  }
-  for (std::string& sentence : unused_settings({*config_, cluster_, beliefs_, policies_, trace})) {
+  for (std::string& sentence : unused_settings({config_, cluster_, beliefs_, policies_, trace})) {
     warnings_.push_back(std::move(sentence));
   }
 }
@@ -130,11 +112,11 @@ std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t 
 }
 
 JobView Experiment::view_of(const Trace& trace, std::size_t number, JobId job) const {
-  return job_view({config_->estimates, seed_of(number)}, trace, job);
+  return job_view({config_.estimates, seed_of(number)}, trace, job);
 }
 
 std::vector<JobView> Experiment::views_of(const Trace& trace, std::size_t number) const {
-  return job_views({config_->estimates, seed_of(number)}, trace);
+  return job_views({config_.estimates, seed_of(number)}, trace);
 }
 
 PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
@@ -147,7 +129,7 @@ Replication Experiment::run(std::size_t number, const RunObservation& observatio
   Replication replication;
   replication.number = number;
   replication.trace = make_trace(number);
-  if (observation.keep_records && config_->measure.details) {
+  if (observation.keep_records && config_.measure.details) {
     replication.clusters = clusters_of(*replication.trace);
   }
   const SharedRun shared =

@@ -37,11 +37,10 @@ class Experiment {
   Experiment(const Experiment&) = delete;  // the parts refer to one another
   Experiment& operator=(const Experiment&) = delete;
 
-  /// The resolved configuration (resolve()): of the default comparison it has policies() only, and with virtual clusters
-  /// the number of their nodes. Written and read again it is the same experiment.
-  const Config& config() const { return *config_; }
+  /// The resolved configuration (resolve()).
+  const Config& config() const { return config_; }
   /// Sentences on values that nobody gave; not part of the results, for who gives the values gets none.
-  const std::vector<std::string>& resolutions() const { return resolutions_; }
+  const std::vector<std::string>& resolutions() const { return resolved_.notes; }
   /// The configured policies; of the default comparison only those that can place every job.
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_.spec; }
@@ -68,7 +67,7 @@ class Experiment {
   const KnowledgeBase& initial_knowledge() const { return beliefs_.initial_knowledge(); }
   /// BeliefBuilder::overrides().
   const std::vector<ClusterOverride>& overrides() const { return beliefs_.overrides(); }
-  std::uint64_t seed_of(std::size_t number) const { return corun::seed_of(*config_, number); }
+  std::uint64_t seed_of(std::size_t number) const { return corun::seed_of(config_, number); }
 
   /// Runs all policies on the same workload, true costs and noise. Thread-safe. Throws InputError
   /// at a policy's place if it breaks a rule of the control loop, at the workload's or belief's
@@ -97,15 +96,13 @@ class Experiment {
   std::vector<JobView> views_of(const Trace& trace, std::size_t number) const;
 
  private:
-  Experiment(ResolvedConfig resolved, std::string data_directory, std::optional<Trace> queue,
-             std::shared_ptr<Device> device, const std::shared_ptr<InputCache>& shared);
   void check(const Trace& trace);
   void check_model_files(const Trace& trace);
   SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
 
   // Each part is constructed from parts above it.
-  std::vector<std::string> resolutions_;
-  std::shared_ptr<Config> config_;  ///< complete once the constructor has ended
+  Resolved resolved_;
+  const Config& config_;
   InputFiles files_;
   Cluster cluster_;
   WorkloadSource source_;

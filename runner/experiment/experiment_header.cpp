@@ -17,8 +17,6 @@ Json parameters_json(const PolicyInstance& policy) {
           using T = std::decay_t<decltype(v)>;
           if constexpr (std::is_same_v<T, std::monostate>) {
             out[name] = nullptr;
-          } else if constexpr (std::is_same_v<T, std::vector<JobId>>) {
-            out[name] = Json::array();
           } else {
             out[name] = v;
           }

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -47,20 +46,6 @@ void check_clusters(const ClusterPairs& pairs, int clusters, const std::string& 
   }
 }
 
-/// Without lists of words: no trait or need depends on them, and job names are not known yet.
-Parameters plain_parameters(const PolicyEntry& entry, const PolicyConfig& config) {
-  Parameters parameters(entry.parameters);
-  for (const auto& [name, setting] : config.settings) {
-    std::visit(
-        [&, key = name](const auto& value) {
-          using T = std::decay_t<decltype(value)>;
-          if constexpr (!std::is_same_v<T, Words>) parameters.set(key, value);
-        },
-        setting);
-  }
-  return parameters;
-}
-
 }  // namespace
 
 std::vector<PolicyInstance> policy_instances(const Config& config) {
@@ -86,7 +71,7 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
     instance.config = p;
     instance.key = "policies[" + std::to_string(i) + "]";
     instance.place = config.place(instance.key);
-    const Parameters parameters = plain_parameters(*instance.entry, p);
+    const Parameters parameters = given_parameters(instance);
     instance.needs = instance.entry->needs_for(parameters);
     instance.traits = instance.entry->traits_for(parameters);
     if (instance.traits.needs_estimates && config.estimates.duration == EstimateKind::kNone) {
@@ -119,27 +104,25 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
   return policies;
 }
 
+Parameters given_parameters(const PolicyInstance& policy) {
+  Parameters parameters(policy.entry->parameters);
+  for (const auto& [name, value] : policy.config.settings) parameters.set(name, value);
+  return parameters;
+}
+
 Parameters parameters_of(const PolicyInstance& policy, const Config& config, const Trace& trace,
                          int clusters) {
-  Parameters parameters(policy.entry->parameters);
-  for (const auto& [name, setting] : policy.config.settings) {
+  Parameters parameters = given_parameters(policy);
+  for (const auto& [name, value] : policy.config.settings) {
     const auto spec = std::ranges::find(policy.entry->parameters, name, &ParameterSpec::name);
-    if (spec->kind == ParameterKind::kTexts) {
-      if (const auto* texts = std::get_if<Words>(&setting)) parameters.set(name, *texts);
-      continue;
-    }
     const std::string place = config.place(policy.key + "." + name);
-    std::visit(
-        [&, key = name](const auto& value) {
-          using T = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<T, Words>) {
-            parameters.set(key, jobs_named(value, trace, place));
-          } else {
-            if constexpr (std::is_same_v<T, ClusterPairs>) check_clusters(value, clusters, place);
-            parameters.set(key, value);
-          }
-        },
-        setting);
+    if (const auto* pairs = std::get_if<ClusterPairs>(&value)) {
+      check_clusters(*pairs, clusters, place);
+    }
+    const auto* const names = std::get_if<Words>(&value);
+    if (spec->kind == ParameterKind::kJobs && names != nullptr) {
+      parameters.set_jobs(name, jobs_named(*names, trace, place));
+    }
   }
   for (const ParameterSpec& spec : policy.entry->parameters) {
     if (spec.kind != ParameterKind::kTexts || !parameters.texts(spec.name).empty()) continue;

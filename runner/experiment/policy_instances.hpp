@@ -28,7 +28,10 @@ struct PolicyInstance {
 /// policy that needs estimates.duration, or whose label equals another after numbering.
 std::vector<PolicyInstance> policy_instances(const Config& config);
 
-/// The policy's parameters with the job names of a trace replaced by JobIds. `clusters`: number of
+/// The policy's parameters as given, else by default; without the jobs that they name.
+Parameters given_parameters(const PolicyInstance& policy);
+
+/// The policy's parameters and the jobs of a trace that they name. `clusters`: number of
 /// clusters of the knowledge base. InputError at a parameter that names an unknown job or cluster,
 /// and at a policy that lacks a required list of texts.
 Parameters parameters_of(const PolicyInstance& policy, const Config& config, const Trace& trace,

@@ -500,37 +500,14 @@ constexpr std::array kParameterRules{
     ParameterRule{"memory", joined_memory},
 };
 
-bool is_default(const ParameterSpec& spec, const PolicySetting& setting) {
-  return std::visit(
-      [&](const auto& value) {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          return value.empty();
-        } else {
-          return spec.fallback == ParameterValue(value);
-        }
-      },
-      setting);
-}
-
-PolicyInUse in_use(const PolicyInstance& policy) {
-  PolicyInUse use{policy, Parameters(policy.entry->parameters)};
-  for (const auto& [name, setting] : policy.config.settings) {
-    std::visit(
-        [&, key = name](const auto& value) {
-          using T = std::decay_t<decltype(value)>;
-          if constexpr (!std::is_same_v<T, std::vector<std::string>>) {
-            use.parameters.set(key, value);
-          }
-        },
-        setting);
-  }
-  return use;
+bool is_default(const ParameterSpec& spec, const ParameterValue& value) {
+  const auto* const texts = std::get_if<std::vector<std::string>>(&value);
+  return value == spec.fallback || (texts != nullptr && texts->empty());
 }
 
 void add_unused_parameters(const SettingsInUse& use, std::vector<std::string>& sentences) {
   for (const PolicyInstance& policy : use.policies) {
-    const PolicyInUse p = in_use(policy);
+    const PolicyInUse p{policy, given_parameters(policy)};
     for (const ParameterSpec& spec : policy.entry->parameters) {
       const auto given = policy.config.settings.find(std::string(spec.name));
       const auto rule = std::ranges::find(kParameterRules, spec.name, &ParameterRule::parameter);

@@ -45,6 +45,12 @@ std::vector<VirtualCluster> read_virtual_clusters(const std::string& path) {
   return clusters;
 }
 
+std::int64_t nodes_of(std::span<const VirtualCluster> clusters) {
+  std::int64_t nodes = 0;
+  for (const VirtualCluster& cluster : clusters) nodes += cluster.nodes;
+  return nodes;
+}
+
 std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
                                                 std::span<const VirtualCluster> clusters) {
   std::map<std::string_view, std::size_t> place;

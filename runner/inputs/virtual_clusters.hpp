@@ -25,6 +25,9 @@ struct VirtualCluster {
 /// of the file is that of their nodes in the cluster. InputError for anything else.
 std::vector<VirtualCluster> read_virtual_clusters(const std::string& path);
 
+/// Of all of them.
+std::int64_t nodes_of(std::span<const VirtualCluster> clusters);
+
 /// The jobs of one virtual cluster as a trace of their own.
 struct TracePart {
   Trace trace;

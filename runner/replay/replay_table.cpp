@@ -16,41 +16,11 @@
 #include "runner/replay/replay_columns.hpp"
 #include "support/statistics/metric_choice.hpp"
 #include "support/time_unit.hpp"
-#include "traces/paper_workloads.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun::inline runner {
 
 namespace {
-
-/// The JRS paper's result for a policy on the JRS queue, as "ISD / PS (Table)"; empty if none.
-std::string paper_figures(const PolicyInstance& policy) {
-  std::string text;
-  for (const std::string_view table : {"JRS-IV", "JRS-V", "JRS-VI", "JRS-VII"}) {
-    const PaperSchedule schedule = paper_schedule(table);
-    if (schedule.policy != policy.entry->name) continue;
-    // The printed tables use no exploration and no risk term.
-    const auto& settings = policy.config.settings;
-    const auto above_zero = [&](const char* name) {
-      const auto at = settings.find(name);
-      return at != settings.end() && std::get<double>(at->second) > 0;
-    };
-    const auto explore = settings.find("explore");
-    const bool drawn =
-        explore != settings.end() && std::get<std::string>(explore->second) != "epsilon";
-    if (above_zero("epsilon") || above_zero("risk") || drawn) continue;
-    if (!schedule.fill_by.empty()) {
-      const auto by = policy.config.settings.find("by");
-      const std::string asked =
-          by == policy.config.settings.end() ? "utilisation" : std::get<std::string>(by->second);
-      if (schedule.fill_by != asked) continue;
-    }
-    const PaperReported reported = paper_reported(table);
-    text = fmt::format("{:.1f} / {:.1f} ({})", reported.isd_with_bin_pct, reported.ps_with_bin_pct,
-                       table.substr(4));
-  }
-  return text;
-}
 
 /// Share of co-run time with any source of cost: 0 without co-runs.
 double shared(const Coverage& c) { return c.measured + c.modelled + c.extrapolated; }
@@ -78,7 +48,6 @@ struct Shown {
   Shown(const Experiment& the_experiment, const ReplayResult& the_result,
         const ReplayView& the_view)
       : experiment(the_experiment), result(the_result), view(the_view) {
-    const Config& config = experiment.config();
     failed.resize(policies().size());
     for (const FailedRun& run : failed_runs(result)) failed[run.policy].push_back(run);
     if (!result.replications.empty()) jobs = result.replications.front().trace->names.size();
@@ -90,12 +59,6 @@ struct Shown {
     };
     const bool usual = view.metrics.empty();
     sharing_table = usual && (shares || std::ranges::any_of(result.comparison.policies, costs));
-    // The papers did not probe.
-    paper_column = sharing_table && config.workload.source == "jrs-queue" &&
-                   config.probing.probes == 0 && !result.coverage.solo &&
-                   std::ranges::any_of(policies(), [](const PolicyInstance& p) {
-                     return !paper_figures(p).empty();
-                   });
     if (!usual) {
       intervals = view.metrics;
     } else {
@@ -116,7 +79,6 @@ struct Shown {
   std::vector<std::vector<FailedRun>> failed;  ///< by policy
   bool shares = false;                         ///< under some policy jobs shared a GPU
   bool sharing_table = false;                  ///< there is a table of ISD and PS
-  bool paper_column = false;
   std::vector<Metric> intervals;  ///< metrics that are shown with intervals
 };
 
@@ -261,15 +223,16 @@ std::vector<ReplayColumn> sharing_columns(const Shown& shown) {
     add_metric(columns, shown, Metric::kIsdReference, "ISD vs. reference");
   add_metric(columns, shown, Metric::kPs, "PS");
   ReplayColumn measured{"measured %", {}};
-  ReplayColumn paper{"paper: ISD / PS", {}};
+  ReplayColumn published{"published", {}};
   for (std::size_t p = 0; p < shown.policies().size(); ++p) {
     const Coverage& coverage = shown.result.coverage_by_policy[p];
     measured.cells.push_back(shared(coverage) > 0 ? fmt::format("{:.0f}", coverage.measured * 100)
                                                   : "-");
-    paper.cells.push_back(paper_figures(shown.policies()[p]));
+    published.cells.push_back(shown.policies()[p].config.published.value_or(""));
   }
   if (shown.shares) columns.push_back(std::move(measured));
-  if (shown.paper_column) columns.push_back(std::move(paper));
+  const auto is_given = [](const std::string& cell) { return !cell.empty(); };
+  if (std::ranges::any_of(published.cells, is_given)) columns.push_back(std::move(published));
   return columns;
 }
 
@@ -425,12 +388,6 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
     fmt::print(
         out,
         "~ approximate interval: the values are few or skewed (experiments/intervals/README.md)\n");
-  }
-  if (shown.paper_column) {
-    fmt::print(out,
-               "paper: means over the rows of that table of the JRS paper, bins included; each "
-               "schedule ran "
-               "once\n");
   }
   print_failures(out, shown);
   print_tick_note(out, shown);

@@ -11,7 +11,7 @@
 namespace corun::inline runner {
 
 /// The comparison: a table of times (JCT, its percentiles, queueing delay, makespan) and, if jobs shared
-/// GPUs, a table of sharing (ISD, PS), with the JRS paper's results if the workload is its queue; or
+/// GPUs, a table of sharing (ISD, PS), with what the configuration says was published of each policy; or
 /// one table of the metrics that the view names. Then the best policies and footnotes.
 void print_table(std::ostream& out, const Experiment& experiment, const ReplayResult& result,
                  const ReplayView& view);

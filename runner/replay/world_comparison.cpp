@@ -90,10 +90,10 @@ Config in_world(Config config, const std::string& world) {
                      "found '" + printable(world) + "', only measured takes a +fallback");
   }
   config.world.model = world_model<WorldModel>(name);
-  config.places["world.model"] = "--worlds";
+  config.places.set("world.model", "--worlds");
   if (plus != std::string::npos) {
     config.world.fallback = world_model<ModelName>(world.substr(plus + 1));
-    config.places["world.fallback"] = "--worlds";
+    config.places.set("world.fallback", "--worlds");
   }
   return config;
 }

@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include "runner/config/config_yaml.hpp"
+#include "runner/experiment/resolved_config.hpp"
 #include "runner/inputs/file_kind.hpp"
+#include "sim/base/math.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
@@ -108,8 +110,7 @@ void check_keys(const YamlNode& section, const std::string& name,
   }
 }
 
-/// One dimension of a space: maps a draw in [0, 1) to a value. Numbers are rounded to six digits,
-/// because the last bit of a logarithm differs between machines.
+/// One dimension of a space: maps a draw in [0, 1) to a value. Numbers are rounded to six digits.
 class Dimension {
  public:
   Dimension(const YamlNode& node, const std::string& name) : node_(&node) {
@@ -165,7 +166,7 @@ class Dimension {
       return node;
     }
     const double at = kind_ == kUniform ? low_ + draw * (high_ - low_)
-                                        : low_ * std::exp(draw * std::log(high_ / low_));
+                                        : low_ * math::exp(draw * math::log(high_ / low_));
     node.text = fmt::format("{:.6g}", at);
     const double rounded = parse_number(node.text).value_or(at);
     if (rounded < low_) node.text = text_ends_[0];
@@ -189,7 +190,7 @@ class Dimension {
 
 }  // namespace
 
-SweepPlan SweepPlan::read(const std::string& path, std::span<const std::string> overrides,
+SweepPlan SweepPlan::read(const std::string& path, std::span<const Override> overrides,
                           std::span<const PolicyEntry> policies) {
   check_kind(path, {FileKind::kSweep, FileKind::kConfiguration},
              "a configuration with a section 'sweep'");
@@ -198,32 +199,25 @@ SweepPlan SweepPlan::read(const std::string& path, std::span<const std::string> 
 }
 
 SweepPlan SweepPlan::parse(std::string_view text, const std::string& place_name,
-                           std::span<const std::string> overrides,
+                           std::span<const Override> overrides,
                            std::span<const PolicyEntry> policies) {
   return from_tree(parse_yaml(text, place_name, true, kBytesMax), "", overrides, policies);
 }
 
 SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
-                               std::span<const std::string> overrides,
+                               std::span<const Override> overrides,
                                std::span<const PolicyEntry> policies) {
   SweepPlan plan;
   plan.directory_ = directory;
   plan.policies_ = policies;
   if (root.kind != NodeKind::kMap) config_from_tree(root, {}, policies);  // throws
-  std::vector<std::string> own;
-  for (const std::string& text : overrides) {
-    if (!text.starts_with("sweep.") && !text.starts_with("sweep=")) {
-      own.push_back(text);
-      continue;
+  std::vector<Override> own;
+  for (const Override& typed : overrides) {
+    if (typed.key.substr(0, typed.key.find_first_of(".[")) == kSection) {
+      set_key(root, typed.key, typed.value, typed.place);
+    } else {
+      own.push_back(typed);
     }
-    const std::string place = "--set " + printable(text, kYamlBytesMax);
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos ||
-        text.find_first_not_of(' ', equals + 1) == std::string::npos) {
-      throw InputError(place, "expected KEY.PATH=VALUE such as sweep.random.points=50");
-    }
-    set_key(root, std::string_view(text).substr(0, equals),
-            parse_yaml(std::string_view(text).substr(equals + 1), place, false), place);
   }
   const auto at = std::ranges::find(root.children, kSection, &YamlNode::key);
   if (at == root.children.end()) {
@@ -234,7 +228,7 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   }
   const YamlNode section = std::move(*at);
   root.children.erase(at);
-  for (const std::string& text : own) apply_override(root, text);
+  for (const Override& typed : own) apply_override(root, typed);
   plan.root_ = std::move(root);
   plan.base_ = config_from_tree(plan.root_, {}, policies);
 
@@ -256,9 +250,9 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
                        fmt::format("{} is the same key as {}, expected one of the two",
                                    plan.keys_[k], plan.keys_[first->second]));
     }
-    for (const std::string& text : own) {
-      if (with_position(plan.root_, text.substr(0, text.find('='))) != key) continue;
-      throw InputError("--set " + printable(text, kYamlBytesMax),
+    for (const Override& typed : own) {
+      if (with_position(plan.root_, typed.key) != key) continue;
+      throw InputError(typed.place,
                        plan.keys_[k] + " is swept (" + section.source->place(plan.key_offsets_[k]) +
                            "), expected a key that is not; change the section 'sweep' instead");
     }
@@ -407,17 +401,7 @@ Config SweepPlan::config_of(std::size_t point) const {
   }
   Config config = config_from_tree(std::move(root), {}, policies_);
   config.directory = directory_;
-  accept_default_models(config);
   return config;
-}
-
-void SweepPlan::accept_default_models(Config& config) const {
-  const auto accept = [&](const char* key, bool is_default) {
-    if (is_default && std::ranges::find(keys_, key) == keys_.end()) config.places.erase(key);
-  };
-  accept("belief.model", config.belief.model == BeliefConfig{}.model);
-  accept("world.model", config.world.model == WorldConfig{}.model);
-  accept("world.fallback", config.world.fallback == WorldConfig{}.fallback);
 }
 
 std::string SweepPlan::describe(std::size_t point) const {
@@ -430,7 +414,7 @@ std::string SweepPlan::describe(std::size_t point) const {
 }
 
 std::string SweepPlan::dump_yaml() const {
-  std::string out = corun::dump_yaml(base_) + "sweep:\n  list:\n";
+  std::string out = dump_unresolved(base_) + "sweep:\n  list:\n";
   for (std::size_t p = 0; p < points(); ++p) {
     std::string values;
     for (std::size_t k = 0; k < keys_.size(); ++k) {

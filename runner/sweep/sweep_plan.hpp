@@ -9,6 +9,7 @@
 
 #include "policies/catalog.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/config_overrides.hpp"
 #include "support/yaml_tree.hpp"
 
 /// The configurations of a sweep (docs/sweeps.md): an ordinary configuration with an additional
@@ -27,14 +28,14 @@ class SweepPlan {
     std::string text;  ///< as one line of YAML
   };
 
-  /// Reads a file. `overrides` as in config_yaml.hpp; those that begin with "sweep." set keys of
-  /// the section. Reads every point once, so that mistakes are reported before any work. Throws
+  /// Reads a file. `overrides` of "sweep" and of keys below it are of
+  /// the section, the others of the configuration. Reads every point once, so that mistakes are reported before any work. Throws
   /// InputError with its place.
-  static SweepPlan read(const std::string& path, std::span<const std::string> overrides,
+  static SweepPlan read(const std::string& path, std::span<const Override> overrides,
                         std::span<const PolicyEntry> policies);
   /// Reads text; places name `place_name` as the file.
   static SweepPlan parse(std::string_view text, const std::string& place_name,
-                         std::span<const std::string> overrides,
+                         std::span<const Override> overrides,
                          std::span<const PolicyEntry> policies);
 
   std::size_t points() const { return replications_.size(); }
@@ -60,11 +61,8 @@ class SweepPlan {
   std::string dump_yaml() const;
 
  private:
-  /// A dumped sweep gives every key a value, so in a sweep the default of a key that a model file may
-  /// set counts as not given, unless the key is swept.
-  void accept_default_models(Config& config) const;
   static SweepPlan from_tree(YamlNode root, const std::string& directory,
-                             std::span<const std::string> overrides,
+                             std::span<const Override> overrides,
                              std::span<const PolicyEntry> policies);
   std::size_t add_key(const std::string& key, const YamlNode& at);
   void add_value(std::size_t key, YamlNode node);

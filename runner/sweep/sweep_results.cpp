@@ -119,6 +119,17 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
   return c;
 }
 
+struct PolicyRow {
+  std::size_t point;
+  std::size_t index;  ///< within the point
+  const SweepPolicy& policy;
+};
+
+struct RealsRow : PolicyRow {
+  std::size_t number;
+  const SweepRun& reals;
+};
+
 class Layout {
  public:
   Layout(hid_t file, const Contents& contents) : file_(file), c_(contents) {
@@ -151,126 +162,119 @@ class Layout {
     write_attribute(root, "inputs", std::vector<std::string>(c_.inputs.begin(), c_.inputs.end()));
   }
 
-  static Column point_column() {
-    return {"point", Kind::kInt64, "1", "number of the point, from 0, in the order of the sweep"};
+  template <typename Row>
+  std::vector<ColumnOf<Row>> of_policies() const {
+    return {Columns<Row>::int64("point", "number of the point, from 0, in the order of the sweep",
+                                [](const Row& row) { return row.point; }),
+            Columns<Row>::int32("policy", "index of the policy within its point",
+                                [](const Row& row) { return row.index; }),
+            Columns<Row>::text("label", "label of the policy", labels_,
+                               [](const Row& row) { return row.policy.label; })};
   }
-  static Column policy_column() {
-    return {"policy", Kind::kInt32, "1", "index of the policy within its point"};
-  }
-  Column label_column() const { return {"label", Kind::kText, "", "label of the policy", labels_}; }
-  static void add_metrics(std::vector<Column>& columns) {
+
+  /// Columns of /metrics and /means; `number` has the replication, or how many there are.
+  std::vector<ColumnOf<RealsRow>> of_reals(ColumnOf<RealsRow> number) const {
+    using C = Columns<RealsRow>;
+    std::vector<ColumnOf<RealsRow>> columns = of_policies<RealsRow>();
+    columns.push_back(std::move(number));
+    std::size_t next = 0;
+    const auto add = [&](std::string name, std::string units, std::string description) {
+      columns.push_back(C::real(std::move(name), std::move(units), std::move(description),
+                                [k = next++](const RealsRow& row) { return row.reals[k]; }));
+    };
     for (std::size_t m = 0; m < kMetricCount; ++m) {
       const MetricInfo& info = metric_info(static_cast<Metric>(m));
-      columns.push_back({std::string(info.name), Kind::kReal, std::string(info.unit),
-                         std::string(info.description)});
+      add(std::string(info.name), std::string(info.unit), std::string(info.description));
     }
     for (const auto* what : {"measured", "modelled", "extrapolated"}) {
-      columns.push_back({std::string(what) + "_s", Kind::kReal, "GPU s",
-                         std::string("time with co-runners whose cost was ") + what});
+      add(std::string(what) + "_s", "GPU s",
+          std::string("time with co-runners whose cost was ") + what);
     }
     for (std::size_t s = 0; s < kSoloSources; ++s) {
       const std::string source(name_of(static_cast<SoloSource>(s)));
-      columns.push_back({"solo_" + source + "_s", Kind::kReal, "GPU s",
-                         "jobs on GPUs whose speed alone there was: " + source});
+      add("solo_" + source + "_s", "GPU s", "jobs on GPUs whose speed alone there was: " + source);
     }
+    return columns;
   }
 
-  /// One column per swept key, of numbers if all its values are numbers.
-  void points() const {
-    const auto& keys = c_.plan.keys();
-    std::vector<Column> columns{
-        point_column(), {"point_replications", Kind::kInt64, "1", "replications of the point"}};
-    std::vector<bool> numeric;
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      bool all_numbers = true;
-      std::size_t width = 1;
-      for (const std::size_t p : c_.points) {
-        const std::string& text = c_.plan.text(p, k);
-        all_numbers = all_numbers && (text.empty() || parse_number(text));
-        width = std::max(width, text.size());
-      }
-      numeric.push_back(all_numbers);
-      const std::string what = "value of the swept key; ";
-      if (all_numbers) {
-        columns.push_back(
-            {keys[k], Kind::kReal, "as the key says", what + "NaN: that of the configuration"});
-      } else {
-        columns.push_back(
-            {keys[k], Kind::kText, "", what + "empty: that of the configuration", width});
-      }
-    }
-    Table table(file_, "points", "one row per point", std::move(columns));
+  /// The column of a swept key, of numbers if all its values are numbers.
+  ColumnOf<std::size_t> column_of_key(std::size_t key) const {
+    using C = Columns<std::size_t>;
+    bool all_numbers = true;
+    std::size_t width = 1;
     for (const std::size_t p : c_.points) {
-      table.integer(static_cast<std::int64_t>(p))
-          .integer(static_cast<std::int64_t>(c_.plan.replications(p)));
-      for (std::size_t k = 0; k < keys.size(); ++k) {
-        const std::string& text = c_.plan.text(p, k);
-        if (numeric[k]) {
-          table.real(parse_number(text).value_or(kNaN));
-        } else {
-          table.text(text);
-        }
-      }
+      const std::string& text = c_.plan.text(p, key);
+      all_numbers = all_numbers && (text.empty() || parse_number(text));
+      width = std::max(width, text.size());
     }
+    const std::string& name = c_.plan.keys()[key];
+    const std::string what = "value of the swept key; ";
+    if (!all_numbers) {
+      return C::text(name, what + "empty: that of the configuration", width,
+                     [this, key](std::size_t point) { return c_.plan.text(point, key); });
+    }
+    return C::real(name, "as the key says", what + "NaN: that of the configuration",
+                   [this, key](std::size_t point) {
+                     return parse_number(c_.plan.text(point, key)).value_or(kNaN);
+                   });
+  }
+
+  void points() const {
+    using C = Columns<std::size_t>;
+    std::vector<ColumnOf<std::size_t>> columns{
+        C::int64("point", "number of the point, from 0, in the order of the sweep",
+                 [](std::size_t point) { return point; }),
+        C::int64("point_replications", "replications of the point",
+                 [this](std::size_t point) { return c_.plan.replications(point); })};
+    for (std::size_t k = 0; k < c_.plan.keys().size(); ++k) columns.push_back(column_of_key(k));
+    TableOf<std::size_t> table(file_, "points", "one row per point", std::move(columns));
+    for (const std::size_t p : c_.points) table.add(p);
     table.finish();
   }
 
   void policies() const {
+    using C = Columns<PolicyRow>;
     std::size_t names = 1;
     std::size_t parameters = 1;
     for (const auto& rows : c_.policies) {
       names = std::max(names, width_of(rows, [](const auto& r) { return r.name; }));
       parameters = std::max(parameters, width_of(rows, [](const auto& r) { return r.parameters; }));
     }
-    Table table(file_, "policies", "one row per policy of a point",
-                {point_column(),
-                 policy_column(),
-                 label_column(),
-                 {"name", Kind::kText, "", "name of the policy in the catalogue", names},
-                 {"parameters", Kind::kText, "", "parameters, JSON", parameters},
-                 {"granted_truth", Kind::kInt32, "1",
-                  "1: it decides from the true costs: a bound, not a policy one could run"}});
+    std::vector<ColumnOf<PolicyRow>> columns = of_policies<PolicyRow>();
+    columns.push_back(C::text("name", "name of the policy in the catalogue", names,
+                              [](const PolicyRow& row) { return row.policy.name; }));
+    columns.push_back(C::text("parameters", "parameters, JSON", parameters,
+                              [](const PolicyRow& row) { return row.policy.parameters; }));
+    columns.push_back(C::int32(
+        "granted_truth", "1: it decides from the true costs: a bound, not a policy one could run",
+        [](const PolicyRow& row) { return row.policy.granted_truth ? 1 : 0; }));
+    TableOf<PolicyRow> table(file_, "policies", "one row per policy of a point",
+                             std::move(columns));
     for (std::size_t i = 0; i < c_.points.size(); ++i) {
       for (std::size_t q = 0; q < c_.policies[i].size(); ++q) {
-        const SweepPolicy& row = c_.policies[i][q];
-        start(table, c_.points[i], q, row.label)
-            .text(row.name)
-            .text(row.parameters)
-            .integer(row.granted_truth ? 1 : 0);
+        table.add({c_.points[i], q, c_.policies[i][q]});
       }
     }
     table.finish();
   }
 
-  static Table& start(Table& table, std::size_t point, std::size_t policy,
-                      const std::string& label) {
-    return table.integer(static_cast<std::int64_t>(point))
-        .integer(static_cast<std::int64_t>(policy))
-        .text(label);
-  }
-
   /// Writes /metrics and /means in one pass over the journals.
   void runs() const {
-    std::vector<Column> each{point_column(),
-                             policy_column(),
-                             label_column(),
-                             {"replication", Kind::kInt64, "1",
-                              "number of the replication; its seed is the point's seed + this"}};
-    std::vector<Column> mean{
-        point_column(),
-        policy_column(),
-        label_column(),
-        {"replications", Kind::kInt64, "1", "how many replications the means are over"}};
-    add_metrics(each);
-    add_metrics(mean);
-    Table metrics(
+    const auto number = [](const RealsRow& row) { return row.number; };
+    TableOf<RealsRow> metrics(
         file_, "metrics",
         "one row per run (a policy in a replication of a point); NaN where a run does not "
         "define a metric",
-        std::move(each), false);
-    Table means(file_, "means",
-                "one row per policy of a point: means over the replications that define a metric",
-                std::move(mean), false);
+        of_reals(Columns<RealsRow>::int64(
+            "replication", "number of the replication; its seed is the point's seed + this",
+            number)),
+        false);
+    TableOf<RealsRow> means(
+        file_, "means",
+        "one row per policy of a point: means over the replications that define a metric",
+        of_reals(Columns<RealsRow>::int64("replications",
+                                          "how many replications the means are over", number)),
+        false);
     for (std::size_t i = 0; i < c_.points.size(); ++i) {
       const std::size_t p = c_.points[i];
       const std::size_t count = c_.plan.replications(p);
@@ -284,23 +288,22 @@ class Layout {
         }
       }
       for (std::size_t q = 0; q < c_.policies[i].size(); ++q) {
-        const std::string& label = c_.policies[i][q].label;
+        const PolicyRow policy{p, q, c_.policies[i][q]};
         SweepRun sum{};
         SweepRun defined{};
         for (std::size_t r = 0; r < count; ++r) {
-          start(metrics, p, q, label).integer(static_cast<std::int64_t>(r));
+          metrics.add({policy, r, runs[r][q]});
           for (std::size_t m = 0; m < kSweepReals; ++m) {
             const double value = runs[r][q][m];
-            metrics.real(value);
             if (std::isnan(value)) continue;
             sum[m] += value;
             defined[m] += 1;
           }
         }
-        start(means, p, q, label).integer(static_cast<std::int64_t>(count));
         for (std::size_t m = 0; m < kSweepReals; ++m) {
-          means.real(defined[m] > 0 ? sum[m] / defined[m] : kNaN);
+          sum[m] = defined[m] > 0 ? sum[m] / defined[m] : kNaN;
         }
+        means.add({policy, count, sum});
       }
     }
     metrics.finish();

@@ -111,7 +111,7 @@ TEST(Probing, GangsAreRefusedAtThePlaceOfItsKey) {
 TEST(BadFlags, AreRefusedWithTheFlagsName) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"replay", "--sed", "1"}, "--sed: no such option of corun replay; did you mean '--se"},
-      {{"replay", "--seed", "-1"}, "--set seed=-1: "},
+      {{"replay", "--seed", "-1"}, "--seed: "},
       {{"replay", "--threads", "x"}, "--threads: found 'x'"},
       {{"replay", "--format", "xml"}, "--format: found 'xml'"},
       {{"replay", "--set", "cluster.nods=2"}, "--set cluster.nods=2: "},

@@ -35,7 +35,7 @@ std::string fitted(const test::TemporaryDirectory& folder, const std::string& pa
 }
 
 Config configured(const std::vector<std::string>& settings) {
-  return parse_config("replications: 2\n", "c.yaml", settings, policy_catalog());
+  return parse_config("replications: 2\n", "c.yaml", parse_overrides(settings), policy_catalog());
 }
 
 std::string error_of(const std::vector<std::string>& settings) {
@@ -146,6 +146,21 @@ TEST(ModelFiles, ReproducedByTheDumpedConfigurationAndNamedAmongTheInputs) {
   const auto sum = one.out.find(" ensemble.model\"");
   ASSERT_NE(sum, std::string::npos);
   EXPECT_EQ(one.out.rfind("\"sha256:", sum), sum - 72) << "one checksum, right before the name";
+}
+
+TEST(ModelFiles, ASweepThatGivesAnotherModelIsRefusedAsAReplayIs) {
+  const test::TemporaryDirectory folder;
+  fitted(folder, "papers", "contention");
+  folder.write("s.yaml",
+               "policies: [min-slowdown]\nreplications: 1\nbelief: {model: cluster-mean}\n"
+               "sweep: {grid: {belief.initial: [jrs, contention.model]}}\n");
+  const auto run =
+      test::run_corun({"sweep", "s.yaml", "--output", "o.h5", "--quiet"}, folder.path());
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("s.yaml:3:17: belief.model: found cluster-mean, but belief.initial is "
+                         "'contention.model'"),
+            std::string::npos)
+      << run.err;
 }
 
 TEST(ModelFiles, ASweepDumpedWithDefaultsStillRuns) {

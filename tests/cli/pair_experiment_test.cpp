@@ -43,7 +43,7 @@ std::vector<std::string> settings(const std::string& table, const std::string& g
 
 Experiment experiment_of(std::vector<std::string> all, const std::vector<std::string>& more = {}) {
   all.insert(all.end(), more.begin(), more.end());
-  return Experiment(default_config_with(all, policy_catalog()), "");
+  return Experiment(default_config_with(parse_overrides(all), policy_catalog()), "");
 }
 
 std::string error_of(const std::vector<std::string>& all, const std::vector<std::string>& more) {

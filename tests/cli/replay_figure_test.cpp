@@ -22,7 +22,7 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 Config configured(const std::vector<std::string>& settings) {
-  return default_config_with(settings, policy_catalog());
+  return default_config_with(parse_overrides(settings), policy_catalog());
 }
 
 ReplayResult counted(const Experiment& experiment, unsigned threads, bool keep_records) {

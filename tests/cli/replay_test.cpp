@@ -23,7 +23,7 @@ namespace {
 Config small(const std::vector<std::string>& overrides = {}) {
   std::vector<std::string> all{"replications=20"};
   all.insert(all.end(), overrides.begin(), overrides.end());
-  return default_config_with(all, policy_catalog());
+  return default_config_with(parse_overrides(all), policy_catalog());
 }
 
 ReplayResult replayed(const Experiment& experiment, unsigned threads = 2) {

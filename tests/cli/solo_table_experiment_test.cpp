@@ -27,7 +27,7 @@ Experiment experiment_of(const std::string& table, const std::vector<std::string
   std::vector<std::string> all{"workload={source: solo-table, path: '" + table + "', jobs: 12}",
                                "replications=2"};
   all.insert(all.end(), more.begin(), more.end());
-  return Experiment(default_config_with(all, policy_catalog()), "");
+  return Experiment(default_config_with(parse_overrides(all), policy_catalog()), "");
 }
 
 TEST(SoloTableExperiment, JobsCarryTheirMeasurements) {

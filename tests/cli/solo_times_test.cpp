@@ -41,7 +41,7 @@ class SoloTimes : public testing::Test {
         "workload={source: csv, path: '" + jobs_ + "', solo_times: '" + times_ + "'}",
         "world.model=none", "policies=[{name: fifo}]"};
     all.insert(all.end(), more.begin(), more.end());
-    return Experiment(default_config_with(all, policy_catalog()), "");
+    return Experiment(default_config_with(parse_overrides(all), policy_catalog()), "");
   }
   std::string refusal(const std::vector<std::string>& more) const {
     try {
@@ -75,7 +75,7 @@ TEST_F(SoloTimes, HoldForGeneratedJobs) {
       "t.csv", "workload,gpu_type,time_s\n" + name + ",V100-16GB,1\n" + name + ",P4,2\n");
   const std::vector<std::string> settings{"workload.solo_times=" + times,
                                           "cluster.machines=2x1:P4+2x1:V100-16GB"};
-  const Experiment e(default_config_with(settings, policy_catalog()), "");
+  const Experiment e(default_config_with(parse_overrides(settings), policy_catalog()), "");
   const auto trace = e.make_trace(0);
   int measured = 0;
   for (std::size_t j = 0; j < trace->names.size(); ++j) {

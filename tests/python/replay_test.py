@@ -1,5 +1,7 @@
 """corun.replay() and corun.read()."""
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -54,6 +56,62 @@ class Replay(support.Case):
         path.write_text(first.config)
         corun.replay(path, out=self.folder / "b.h5", quiet=True)
         self.assertEqual((self.folder / "a.h5").read_bytes(), (self.folder / "b.h5").read_bytes())
+
+    def test_any_configuration_that_runs_is_repeated_by_that_of_its_results(self):
+        """Drawn from what `corun list keys` lists."""
+        values = {"workload.source": ["jrs-queue", "jrs-resampled"], "cluster.gpu_type": ["v100", "T4"],
+                  "belief.initial": ["jrs", "prirect", "none", "prefitted"], "world.path": ["prefitted"],
+                  "cluster.machines": ["2x1:T4+1x2:V100-16GB"],
+                  "policies": [["sjf", "las"], ["kube-default", "fgd"], ["proactive"], ["random", "oracle"],
+                               [{"name": "min-slowdown", "epsilon": 0.5, "label": "a#b"}]]}
+        for key in json.loads(support.run("list", "keys", "--format", "json")):
+            name, words, usual = key["name"], key["value"], key["default"]
+            if name in values or name == "replications" or name.endswith(".effort") or words.startswith("text"):
+                continue
+            if words.startswith("one of "):
+                values[name] = words.removeprefix("one of ").removesuffix(", or null").split(", ")
+            elif words == "true or false":
+                values[name] = [True, False]
+            else:
+                number = int if words.startswith("a whole number") else float
+                values[name] = [number(0 if usual == "null" else float(usual)) + k for k in (0, 1)]
+        draw = random.Random(46)
+        ran = 0
+        for _ in range(500):
+            given = {"world.effort": 0.1, "belief.effort": 0.1, "replications": 1}
+            for name in draw.sample(sorted(values), draw.randint(1, 4)):
+                given[name] = draw.choice(values[name])
+            with self.subTest(given):
+                try:
+                    first = corun.replay(set=given, out=self.folder / "a.h5", force=True, quiet=True, threads=1)
+                except corun.InputError as error:  # keys that contradict each other
+                    self.one_line(error)
+                    continue
+                path = self.folder / "again.yaml"
+                path.write_text(first.config)
+                corun.replay(path, out=self.folder / "b.h5", force=True, quiet=True, threads=1)
+                self.assertEqual((self.folder / "a.h5").read_bytes(), (self.folder / "b.h5").read_bytes())
+                ran += 1
+        self.assertGreater(ran, 150)
+
+    def test_mistakes_name_the_argument(self):
+        for given, place in (({"set": {"cluster.nodes": "x"}}, "corun.replay(set: 'cluster.nodes'): cluster.nodes: found the quoted text 'x'"),
+                             ({"replications": 0}, "corun.replay(replications): replications: found '0'"),
+                             ({"config": {"cluster": {"nods": 1}}}, "config: unknown key 'nods' in 'cluster'"),
+                             ({"set": {"cluster.nodes": float("inf")}}, "corun.replay(set: 'cluster.nodes'): cluster.nodes: found inf"),
+                             ({"set": {"workload.path": "a\nb"}}, "corun.replay(set: 'workload.path'): found a line break"),
+                             ({"set": {"workload.path": object()}}, "corun.replay(set: 'workload.path'): workload.path: found object"),
+                             ({"set": {"a\nb": 1}}, "corun.replay(set: 'a\\nb'): ")):
+            with self.subTest(given), self.assertRaises(corun.InputError) as caught:
+                corun.replay(**{"quiet": True, **given})
+            self.assertTrue(str(caught.exception).startswith(place), caught.exception)
+
+    def test_lists_in_themselves_are_refused(self):
+        endless = []
+        endless.append(endless)
+        with self.assertRaises(corun.InputError) as caught:
+            corun.replay(set={"policies.min-slowdown.order": endless}, quiet=True)
+        self.one_line(caught.exception, "lists in lists")
 
     def test_mistakes_are_one_line(self):
         for given, parts in (

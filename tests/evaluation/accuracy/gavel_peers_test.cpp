@@ -38,7 +38,7 @@ Experiment experiment(const Case& c, std::vector<std::string> settings = {}) {
   settings.push_back("cluster.nodes=" + std::to_string(c.gpus));
   return Experiment(read_config(std::string(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo") +
                                     (c.packed ? "-packed" : "") + ".yaml",
-                                settings, policy_catalog()),
+                                parse_overrides(settings), policy_catalog()),
                     test::public_data(""));
 }
 
@@ -205,8 +205,8 @@ TEST(GavelPeers, RulesHoldForOtherGpusAndArrivalsOverTime) {
 
 std::string refusal(const std::vector<std::string>& settings) {
   try {
-    Experiment(read_config(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo.yaml", settings,
-                           policy_catalog()),
+    Experiment(read_config(CORUN_SOURCE_DIR "/experiments/peers/gavel-fifo.yaml",
+                           parse_overrides(settings), policy_catalog()),
                test::public_data(""))
         .run(0);
   } catch (const InputError& e) {

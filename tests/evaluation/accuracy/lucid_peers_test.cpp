@@ -30,7 +30,7 @@ class Peer {
  public:
   Peer(const std::string& config, const std::vector<std::string>& overrides)
       : experiment_(read_config(std::string(CORUN_SOURCE_DIR) + "/experiments/peers/" + config,
-                                overrides, policy_catalog()),
+                                parse_overrides(overrides), policy_catalog()),
                     test::public_data("")),
         trace_(experiment_.make_trace(0)),
         run_(experiment_.run_policy(*trace_, 0, experiment_.policies().front(), {})) {}

@@ -23,7 +23,7 @@ constexpr double kDoesNotRun = std::numeric_limits<double>::infinity();
 
 struct Parts {
   explicit Parts(const std::vector<std::string>& overrides)
-      : config(default_config_with(overrides, policy_catalog())),
+      : config(default_config_with(parse_overrides(overrides), policy_catalog())),
         files("", "", std::make_shared<InputCache>()),
         cluster(build_cluster(config, files)) {}
 
@@ -182,7 +182,7 @@ TEST(TypesOfJobs, ProgramsGetTheSpeedsThatEstimatesGrant) {
     const std::vector<std::string> settings{"cluster.machines=1x1:T4+1x1:V100",
                                             "workload.gpu_type=V100", "replications=1",
                                             "estimates.duration=" + estimates};
-    Config config = default_config_with(settings, policy_catalog());
+    Config config = default_config_with(parse_overrides(settings), policy_catalog());
     config.policies = {
         {"external", {}, {{"command", std::vector<std::string>{"python3", "-c", program}}}}};
     return Experiment(std::move(config), "").run(0).runs.at(0).metrics;

@@ -50,23 +50,23 @@ TEST(Overrides, ReachIntoPolicies) {
   const Config c =
       parse("policies:\n  - min-slowdown\n  - {name: max-packing, order: [[1, 2]]}\n",
             {"policies[0].epsilon=0.5", "policies[1].order[0][1]=3", "policies[0].label=greedy"});
-  EXPECT_EQ(c.policies[0].settings.at("epsilon"), PolicySetting(0.5));
+  EXPECT_EQ(c.policies[0].settings.at("epsilon"), ParameterValue(0.5));
   EXPECT_EQ(c.policies[0].label, "greedy");
   EXPECT_EQ(c.policies[1].settings.at("order"),
-            PolicySetting(std::vector<std::pair<int, int>>{{1, 3}}));
+            ParameterValue(std::vector<std::pair<int, int>>{{1, 3}}));
   EXPECT_EQ(c.place("policies[0]"), "c.yaml:2:5");
   EXPECT_EQ(c.place("policies[0].epsilon"), "--set policies[0].epsilon=0.5");
 }
 
 TEST(Overrides, ReachIntoTheDefaultPolicies) {
   const Strings overrides = {"policies[4].epsilon=0.5", "policies[0]=random"};
-  const Config c = default_config_with(overrides, with_defaults());
+  const Config c = default_config_with(parse_overrides(overrides), with_defaults());
   ASSERT_EQ(c.policies.size(), 9U);
   EXPECT_EQ(c.policies[4].name, "min-slowdown");
-  EXPECT_EQ(c.policies[4].settings.at("epsilon"), PolicySetting(0.5));
+  EXPECT_EQ(c.policies[4].settings.at("epsilon"), ParameterValue(0.5));
   EXPECT_EQ(c.policies[0].name, "random");
-  EXPECT_FALSE(c.places.contains("policies"));
-  EXPECT_FALSE(c.places.contains("policies[4]"));
+  EXPECT_EQ(c.place("policies"), "the default of policies");
+  EXPECT_EQ(c.place("policies[4]"), "the default of policies[4]");
   EXPECT_EQ(c.place("policies[4].epsilon"), "--set policies[4].epsilon=0.5");
   EXPECT_EQ(c.place("policies[0]"), "--set policies[0]=random");
 }
@@ -76,8 +76,8 @@ TEST(Overrides, NamePoliciesByLabel) {
   const Strings by_label = {"policies.min-slowdown.epsilon=0.5", "policies.greedy.threshold=1",
                             "policies.fcfs=random"};
   const Config c = parse(text, by_label);
-  EXPECT_EQ(c.policies[1].settings.at("epsilon"), PolicySetting(0.5));
-  EXPECT_EQ(c.policies[0].settings.at("threshold"), PolicySetting(1.0));
+  EXPECT_EQ(c.policies[1].settings.at("epsilon"), ParameterValue(0.5));
+  EXPECT_EQ(c.policies[0].settings.at("threshold"), ParameterValue(1.0));
   EXPECT_FALSE(c.policies[0].settings.contains("epsilon"));
   EXPECT_EQ(c.policies[2].name, "random");
   EXPECT_EQ(c.place("policies[1].epsilon"), "--set policies.min-slowdown.epsilon=0.5");
@@ -85,14 +85,16 @@ TEST(Overrides, NamePoliciesByLabel) {
                                "policies[2]=random"};
   EXPECT_EQ(dump_yaml(c), dump_yaml(parse(text, by_position)));
   const Strings defaults = {"policies.min-slowdown.epsilon=0.5"};
-  EXPECT_EQ(default_config_with(defaults, with_defaults()).policies[4].settings.at("epsilon"),
-            PolicySetting(0.5));
+  EXPECT_EQ(default_config_with(parse_overrides(defaults), with_defaults())
+                .policies[4]
+                .settings.at("epsilon"),
+            ParameterValue(0.5));
 }
 
 TEST(Overrides, SeeTheLabelsOfEarlierOnes) {
   const std::string text = "policies: [min-slowdown]\n";
   const Config c = parse(text, {"policies.min-slowdown.label=mine", "policies.mine.epsilon=0.5"});
-  EXPECT_EQ(c.policies[0].settings.at("epsilon"), PolicySetting(0.5));
+  EXPECT_EQ(c.policies[0].settings.at("epsilon"), ParameterValue(0.5));
   const std::string error =
       error_of(text, {"policies.min-slowdown.label=mine", "policies.min-slowdown.epsilon=1"});
   EXPECT_NE(error.find("no policy is labelled 'min-slowdown'"), std::string::npos) << error;

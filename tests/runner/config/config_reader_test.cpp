@@ -166,17 +166,17 @@ TEST(ConfigYaml, ReadsEveryKey) {
   EXPECT_EQ(c.policies[0].label, std::nullopt);
   const PolicyConfig& p = c.policies[1];
   EXPECT_EQ(p.label, "1e3");
-  EXPECT_EQ(p.settings.at("pairing"), PolicySetting(std::string("given")));
-  EXPECT_EQ(p.settings.at("epsilon"), PolicySetting(0.1));
+  EXPECT_EQ(p.settings.at("pairing"), ParameterValue(std::string("given")));
+  EXPECT_EQ(p.settings.at("epsilon"), ParameterValue(0.1));
   EXPECT_EQ(p.settings.at("order"),
-            PolicySetting(std::vector<std::pair<int, int>>{{1, 1}, {0, 2}}));
-  EXPECT_EQ(p.settings.at("bin"), PolicySetting(Strings{"J7-205", "12", "a, b"}));
-  EXPECT_EQ(p.settings.at("bin_max"), PolicySetting(std::int64_t{4}));
-  EXPECT_EQ(c.policies[2].settings.at("bin_max"), PolicySetting(std::monostate{}));
-  EXPECT_EQ(c.policies[2].settings.at("threshold"), PolicySetting(-1.5));
-  EXPECT_EQ(c.policies[2].settings.at("steps"), PolicySetting(std::vector<double>{2, 0.5}));
+            ParameterValue(std::vector<std::pair<int, int>>{{1, 1}, {0, 2}}));
+  EXPECT_EQ(p.settings.at("bin"), ParameterValue(Strings{"J7-205", "12", "a, b"}));
+  EXPECT_EQ(p.settings.at("bin_max"), ParameterValue(std::int64_t{4}));
+  EXPECT_EQ(c.policies[2].settings.at("bin_max"), ParameterValue(std::monostate{}));
+  EXPECT_EQ(c.policies[2].settings.at("threshold"), ParameterValue(-1.5));
+  EXPECT_EQ(c.policies[2].settings.at("steps"), ParameterValue(std::vector<double>{2, 0.5}));
   EXPECT_EQ(c.policies[2].settings.at("command"),
-            PolicySetting(Strings{"python3", "-c", "7", "a b"}));
+            ParameterValue(Strings{"python3", "-c", "7", "a b"}));
   EXPECT_EQ(c.preemption.save_s, 1.5);
   EXPECT_EQ(c.preemption.restore_s, 2);
   EXPECT_EQ(c.preemption.lost_work, 0.25);
@@ -195,7 +195,7 @@ TEST(ConfigYaml, RemembersPlacesOfValues) {
   EXPECT_EQ(c.place("policies[2]"), "c.yaml:23:11");
   EXPECT_EQ(c.place("policies[2].threshold"), "c.yaml:25:16");
   EXPECT_EQ(c.place("seed"), "c.yaml:30:7");
-  EXPECT_FALSE(parse("seed: 1").places.contains("replications"));
+  EXPECT_EQ(parse("seed: 1").place("replications"), "the default of replications");
 }
 
 TEST(ConfigYaml, AcceptsOtherWaysToWriteTheSame) {
@@ -234,7 +234,7 @@ class ConfigFile : public testing::Test {
 TEST_F(ConfigFile, KnowsItsDirectory) {
   const std::string path = (directory_ / "c.yaml").string();
   std::ofstream(path) << "seed: 5\n";
-  const Config c = read_config(path, Strings{"replications=2"}, kPolicies);
+  const Config c = read_config(path, parse_overrides(Strings{"replications=2"}), kPolicies);
   EXPECT_EQ(c.seed, 5U);
   EXPECT_EQ(c.replications, 2);
   EXPECT_EQ(c.directory, directory_.string());

@@ -69,7 +69,7 @@ inline std::vector<PolicyEntry> with_defaults() {
 }
 
 inline Config parse(std::string_view text, const Strings& overrides = {}) {
-  return parse_config(text, "c.yaml", overrides, kPolicies);
+  return parse_config(text, "c.yaml", parse_overrides(overrides), kPolicies);
 }
 
 /// The text of the InputError, or "accepted".

@@ -45,7 +45,7 @@ Strings beside(const std::string& path, std::string_view word) {
 Config with_word(const std::string& path, std::string_view word) {
   Strings overrides = beside(path, word);
   overrides.push_back(fmt::format("{}={}", path, word));
-  return default_config_with(overrides, with_defaults());
+  return default_config_with(parse_overrides(overrides), with_defaults());
 }
 
 /// The value of a key "section.name".

@@ -71,7 +71,8 @@ TEST(KeyDescriptions, AKeyWithItsDefaultIsTheDefaultConfiguration) {
   const std::string expected = dump_yaml(default_config());
   for (const KeyDescription& key : describe_keys()) {
     const Strings override{key.key + "=" + key.by_default};
-    EXPECT_EQ(dump_yaml(default_config_with(override, with_defaults())), expected) << override[0];
+    EXPECT_EQ(dump_yaml(default_config_with(parse_overrides(override), with_defaults())), expected)
+        << override[0];
   }
 }
 

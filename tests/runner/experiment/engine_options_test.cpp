@@ -14,7 +14,7 @@ namespace {
 using std::chrono::seconds;
 
 Config with(const std::vector<std::string>& overrides) {
-  return default_config_with(overrides, policy_catalog());
+  return default_config_with(parse_overrides(overrides), policy_catalog());
 }
 
 TEST(EngineOptions, TheDefaultConfigurationHasTheEnginesDefaults) {

@@ -22,7 +22,8 @@ testing::AssertionResult contains(const std::string& text, const std::string& pa
 /// The arguments of the checks, from a configuration and jobs made here.
 struct Parts {
   explicit Parts(const std::vector<std::string>& overrides)
-      : config(std::make_shared<const Config>(default_config_with(overrides, policy_catalog()))),
+      : config(std::make_shared<const Config>(
+            default_config_with(parse_overrides(overrides), policy_catalog()))),
         files("", "", std::make_shared<InputCache>()),
         cluster(build_cluster(*config, files)),
         beliefs(config, cluster, true, files, tables, {}) {}

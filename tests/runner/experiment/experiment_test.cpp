@@ -15,7 +15,7 @@ namespace corun::experiment_test {
 namespace {
 
 Config with(const std::vector<std::string>& overrides) {
-  return default_config_with(overrides, policy_catalog());
+  return default_config_with(parse_overrides(overrides), policy_catalog());
 }
 
 /// The error texts of check_runs() and run(0); empty: no error.

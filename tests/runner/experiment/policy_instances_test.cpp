@@ -17,7 +17,7 @@ testing::AssertionResult contains(const std::string& text, const std::string& pa
 }
 
 Config with(const std::vector<std::string>& overrides) {
-  return default_config_with(overrides, policy_catalog());
+  return default_config_with(parse_overrides(overrides), policy_catalog());
 }
 
 std::string refusal(const std::vector<std::string>& overrides) {

@@ -1,9 +1,6 @@
 #include "runner/experiment/resolved_config.hpp"
 
 #include <cmath>
-#include <fstream>
-#include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,11 +11,10 @@
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment.hpp"
 #include "sim/error.hpp"
-#include "sim/rng.hpp"
-#include "tests/helpers/random_runs.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 
-/// A resolved configuration, written and read again, is the same experiment.
+/// What resolving fills in. A resolved configuration, written and read again, is the same experiment: of drawn ones,
+/// tests/cli/dumped_run_test.cpp.
 namespace corun::resolved_config_test {
 namespace {
 
@@ -39,7 +35,7 @@ class ResolvedConfigs : public testing::Test {
 Experiment made(const Config& config) { return Experiment(config, ""); }
 
 Config given(const std::vector<std::string>& overrides) {
-  return default_config_with(overrides, policy_catalog());
+  return default_config_with(parse_overrides(overrides), policy_catalog());
 }
 
 Config again(const Experiment& experiment) {
@@ -105,77 +101,6 @@ TEST_F(ResolvedConfigs, GivesPoliciesTheEstimatesThatTheyNeed) {
   EXPECT_THROW(made(given(csv({"policies=[{name: sjf}]", "cluster.gpus_per_node=2",
                                "estimates.duration=none"}))),
                InputError);
-}
-
-/// Keys whose values depend on one another, and what may stand there.
-const std::vector<std::pair<std::string, std::vector<std::string>>> kDrawn{
-    {"cluster.nodes", {"1", "2", "3"}},
-    {"cluster.gpus_per_node", {"1", "2"}},
-    {"cluster.gpu_type", {"v100", "T4", "A100-40GB"}},
-    {"cluster.gpu_memory_mib", {"8000", "null"}},
-    {"cluster.gpu_speed", {"2", "0.5"}},
-    {"cluster.machines", {"2x1:T4+1x2:V100-16GB"}},
-    {"cluster.sharing", {"mps", "time-slicing"}},
-    {"cluster.max_jobs_per_gpu", {"1", "2", "3"}},
-    {"cluster.oom", {"{ramp_s: 0}", "{retries: 1}"}},
-    {"workload.jobs", {"12", "5"}},
-    {"workload.load", {"0.7"}},
-    {"workload.order", {"trace", "shuffled"}},
-    {"workload.profiles", {"jrs"}},
-    {"world.model", {"none", "contention", "measured", "cluster-mean"}},
-    {"world.fallback", {"contention", "cluster-mean"}},
-    {"world.noise", {"false"}},
-    {"belief.model", {"truth", "cluster-mean", "contention"}},
-    {"belief.initial", {"jrs", "prirect"}},
-    {"belief.known", {"0.5", "0"}},
-    {"estimates.duration", {"exact", "lognormal", "none", "shuffled"}},
-    {"estimates.memory", {"none", "lognormal"}},
-    {"profiling.mode", {"minute", "epoch", "none", "predictor"}},
-    {"profiling.keeps_progress", {"true"}},
-    {"probing.probes", {"1"}},
-    {"preemption.save_s", {"5"}},
-    {"control.start", {"join", "group"}},
-    {"control.plan", {"once"}},
-    {"control", {"{mode: rounds, round_s: 60}", "{tick_s: 1}", "{reallocate_s: 30}"}},
-    {"measure.skip_first", {"0.1"}},
-    {"measure.details", {"false"}},
-    {"policies",
-     {"[fcfs, random]", "[{name: sjf}, {name: las}]", "[{name: min-slowdown, epsilon: 0.2}]",
-      "[{name: kube-default}, {name: fgd}, {name: best-fit}]",
-      "[{name: proactive}, {name: reactive}]", "[{name: schedtune}]",
-      "[{name: srsf-packed}, {name: srtf}]", "[{name: oracle}, {name: balance}]",
-      "[{name: max-packing, by: memory}, {name: opposites}, {name: exclusive}]"}},
-    {"seed", {"7", "1000"}},
-};
-
-TEST_F(ResolvedConfigs, AnyOfThemIsTheSameExperimentWhenReadAgain) {
-  int ran = 0;
-  const int runs = test::random_runs(500);
-  for (int number = 0; number < runs; ++number) {
-    Rng rng(static_cast<std::uint64_t>(number), Stream::kTest, 46);
-    const auto below = [&](std::size_t n) { return rng.below(static_cast<std::uint32_t>(n)); };
-    std::vector<std::string> overrides;
-    if (below(3) == 0) overrides = csv({});
-    const std::size_t count = 1 + below(5);
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto& [key, values] = kDrawn[below(kDrawn.size())];
-      overrides.push_back(key + "=" + values[below(values.size())]);
-    }
-    std::string shown;
-    for (const std::string& o : overrides) shown += " --set '" + o + "'";
-    SCOPED_TRACE(shown);
-    std::unique_ptr<Experiment> first;
-    try {
-      first = std::make_unique<Experiment>(given(overrides), "");
-      first->check_runs();
-    } catch (const InputError&) {
-      continue;  // keys that contradict each other
-    }
-    ++ran;
-    expect_same(*first);
-    if (HasFailure()) break;
-  }
-  EXPECT_GT(ran, test::random_finds(150));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class UnusedSettings : public testing::Test {
   Outcome outcome(const Settings& settings) const {
     Outcome out;
     try {
-      Config config = default_config_with(settings, policy_catalog());
+      Config config = default_config_with(parse_overrides(settings), policy_catalog());
       config.directory = files_.directory();
       const Experiment experiment(std::move(config), "");
       out.notes = experiment.warnings();

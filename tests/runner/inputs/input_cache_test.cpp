@@ -89,7 +89,7 @@ TEST(InputCache, AMistakeIsToldEachTimeUntilItIsCorrected) {
 // ---- experiments that share ---------------------------------------------------------------------
 
 Config configured(const std::vector<std::string>& settings) {
-  return parse_config("replications: 1\n", "c.yaml", settings, policy_catalog());
+  return parse_config("replications: 1\n", "c.yaml", parse_overrides(settings), policy_catalog());
 }
 
 std::vector<MetricValues> metrics_of(const Experiment& experiment) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "policies/catalog.hpp"
@@ -17,6 +18,7 @@
 #include "runner/replay/replay_output.hpp"
 #include "sim/error.hpp"
 #include "support/time_unit.hpp"
+#include "traces/paper_workloads.hpp"
 
 namespace corun::replay_table_test {
 namespace {
@@ -27,7 +29,7 @@ class Replayed {
   explicit Replayed(const std::vector<std::string>& settings,
                     const std::optional<std::string>& baseline = {},
                     const std::optional<std::string>& metrics = {})
-      : experiment(default_config_with(settings, policy_catalog()), ""),
+      : experiment(default_config_with(parse_overrides(settings), policy_catalog()), ""),
         view(replay_view(experiment, baseline, metrics)),
         result(replay(experiment, {.threads = 2})) {}
 
@@ -146,10 +148,9 @@ TEST(ReplayTable, TimesComeFirstThenSharing) {
                                        "p99 s", "queueing delay s", "makespan min", "GPU util %"};
   EXPECT_EQ(cells(line(table, "policy")), times);
   const std::string rest = table.substr(table.find("\npolicy ") + 2);
-  const std::vector<std::string> sharing{"ISD %",      "vs. random", "PS %",
-                                         "vs. random", "measured %", "paper: ISD / PS"};
+  const std::vector<std::string> sharing{"ISD %", "vs. random", "PS %", "vs. random", "measured %"};
   EXPECT_EQ(cells(line(rest, "policy")), sharing);
-  EXPECT_FALSE(has(Replayed({"replications=1", "policies=[fcfs]"}).table(), "paper:"));
+  EXPECT_FALSE(has(table, "published"));
   EXPECT_TRUE(has(table, "; vs. random: paired difference\n"));
   EXPECT_TRUE(has(table, "\nleast JCT (without oracle): "));
   EXPECT_LT(table.find("\nleast JCT"), table.find("\nleast slowdown"));
@@ -157,6 +158,34 @@ TEST(ReplayTable, TimesComeFirstThenSharing) {
   for (std::string l; std::getline(lines, l) && !l.starts_with("least");) {
     EXPECT_LE(l.size(), 130U) << l;
   }
+}
+
+TEST(ReplayTable, WhatWasPublishedIsAColumnOfWhoeverGivesIt) {
+  const std::string table =
+      Replayed({"replications=1", "policies=[{name: fcfs, published: 12 (IV)}, random]"}).table();
+  const std::string rest = table.substr(table.rfind("\npolicy "));
+  EXPECT_EQ(cells(line(rest, "policy")).back(), "published");
+  EXPECT_EQ(cells(line(rest, "fcfs")).back(), "12 (IV)");
+}
+
+TEST(ReplayTable, ThePapersExperimentsGiveItsMeans) {
+  int checked = 0;
+  for (const char* file : {"main", "table-iv", "table-v", "table-vi", "table-vii"}) {
+    const Config config = read_config(
+        fmt::format("{}/experiments/jrs/{}.yaml", CORUN_SOURCE_DIR, file), {}, policy_catalog());
+    for (const PolicyConfig& policy : config.policies) {
+      if (!policy.published) continue;
+      const std::string& text = *policy.published;
+      const std::string table =
+          text.substr(text.find('(') + 1, text.find(')') - text.find('(') - 1);
+      const PaperReported means = paper_reported("JRS-" + table);
+      EXPECT_EQ(text, fmt::format("{:.1f} / {:.1f} ({})", means.isd_with_bin_pct,
+                                  means.ps_with_bin_pct, table));
+      EXPECT_EQ(policy.name, paper_schedule("JRS-" + table).policy);
+      ++checked;
+    }
+  }
+  EXPECT_EQ(checked, 8);
 }
 
 TEST(ReplayTable, ExclusiveMayHaveTheLeastJct) {
@@ -206,7 +235,7 @@ TEST(ReplayTable, MetricsAreColumnsInTheGivenOrder) {
 TEST(ReplayBaseline, LabelNameDefaultAndRefusals) {
   const std::vector<std::string> settings{
       "policies=[fcfs, {name: balance}, {name: balance, epsilon: 0.5}, random]"};
-  const Experiment e(default_config_with(settings, policy_catalog()), "");
+  const Experiment e(default_config_with(parse_overrides(settings), policy_catalog()), "");
   const auto at = [&](const std::optional<std::string>& text) {
     return replay_view(e, text, {}).baseline.value();
   };

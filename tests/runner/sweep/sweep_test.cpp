@@ -34,7 +34,7 @@ namespace corun::sweep_test {
 namespace {
 
 SweepPlan plan_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return SweepPlan::parse(text, "s.yaml", overrides, policy_catalog());
+  return SweepPlan::parse(text, "s.yaml", parse_overrides(overrides), policy_catalog());
 }
 
 std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -70,7 +70,7 @@ TEST(SweepPlan, APointIsWhatSetWouldMakeOfIt) {
   const std::vector<std::string> set = {"policies[1].epsilon=0.5", "cluster={nodes: 3}",
                                         "workload.load=null"};
   EXPECT_EQ(dump_yaml(plan.config_of(0)),
-            dump_yaml(parse_config(base, "b", set, policy_catalog())));
+            dump_yaml(parse_config(base, "b", parse_overrides(set), policy_catalog())));
   EXPECT_EQ(dump_yaml(plan.config_of(1)), dump_yaml(parse_config(base, "b", {}, policy_catalog())));
 }
 

@@ -47,7 +47,9 @@ def main():
             jobs.write_text(trace(gpus))
             times = []
             for policy in policies:
-                settings = "{name: lucid, label_sum: 4}" if policy == "lucid" else f"{{name: {policy}}}"
+                # las orders by GPU seconds: a fixed threshold would be passed sooner by larger gangs.
+                more = {"lucid": ", label_sum: 4", "las": f", thresholds_s: [{1800 * gpus}]"}.get(policy, "")
+                settings = f"{{name: {policy}{more}}}"
                 command = [options.corun, "replay", str(jobs), "--quiet", "--threads", "1", "--replications", "1",
                            "--cluster", f"{2 * gpus // 8}x8", "--set", "estimates.duration=exact", "--set",
                            f"policies=[{settings}]"]

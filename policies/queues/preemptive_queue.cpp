@@ -19,7 +19,7 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
     const Running& victim = last->second;
     if (victim.start == view.now()) continue;
     for (const GpuId g : victim.gpus) {
-      if (ask.allows(view.gpu_type(g))) plan_->insert(g, view.gpu(g).node);
+      if (ask.types == 0 || ask.allows(view.gpu_type(g))) plan_->insert(g, view.gpu(g).node);
     }
     gpus = place(view, *plan_, entry, ask.gang);
     if (!gpus.empty()) break;

@@ -325,7 +325,8 @@ void ControlLoop::apply(const StartGroup& decision) {
     if (std::exchange(named_[index(g)], starts_) == starts_) {
       broken("known GPU", gpu_text(g) + " is named twice");
     }
-    for (const JobId j : decision.jobs) {
+    for (std::size_t n = 0; source_.restricted && n < decision.jobs.size(); ++n) {
+      const JobId j = decision.jobs[n];
       if (!may_run_on(jobs_[j], state.gpu_type(g))) {
         broken("GPU type", job_text(j) + " may not run on " + state.gpu_type(g).name +
                                ", the type of " + gpu_text(g));

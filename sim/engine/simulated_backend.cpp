@@ -131,9 +131,16 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     }
     list = list_of(gpus);
   }
+  // On empty GPUs those of a node are alike.
+  std::vector<GpuId> first_of_nodes;
+  for (std::size_t g = 0; apart && g < gpus.size(); ++g) {
+    if (g > 0 && state_.gpu(gpus[g]).node == state_.gpu(gpus[g - 1]).node) continue;
+    first_of_nodes.push_back(gpus[g]);
+  }
+  const std::span<const GpuId> unlike = apart ? std::span<const GpuId>(first_of_nodes) : gpus;
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
-    const double slowest_gpu = slowest_alone(job, gpus);
+    const double slowest_gpu = slowest_alone(job, unlike);
     Active& active = jobs_[job];
     Running& running = active.running;
     std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
@@ -149,7 +156,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.remaining_ns = work_ns + running.overhead_ns;
     running.since = last_tick();
     running.order = next_order_++;
-    running.will_oom = exceeds_memory(job, gpus, state_, workload_, world_,
+    running.will_oom = exceeds_memory(job, unlike, state_, workload_, world_,
                                       [this](JobId j) { return jobs_[j].running.will_oom; });
     if (running.will_oom) {
       running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
@@ -221,7 +228,9 @@ Preempted SimulatedBackend::preempt(JobId job) {
   if (!running.will_oom) {
     const double left = running.remaining_ns -
                         running.speed * static_cast<double>((last_tick() - running.since).count());
-    if (from_nanoseconds(std::max(left, 0.0)) == Duration::zero()) {
+    // With TickRule::kProgress a job needs a tick for its end, when its work is done.
+    const bool notices = options_.tick_rule == TickRule::kNotice;
+    if (notices && from_nanoseconds(std::max(left, 0.0)) == Duration::zero()) {
       finish(job);
       return Preempted::kFinished;
     }
@@ -597,7 +606,11 @@ double SimulatedBackend::speed_alone(JobId job, GpuId gpu) const {
 /// The speed of a job alone on all of these GPUs: a gang waits for its slowest member.
 double SimulatedBackend::slowest_alone(JobId job, std::span<const GpuId> gpus) const {
   double speed = std::numeric_limits<double>::infinity();
-  for (const GpuId g : gpus) speed = std::min(speed, speed_alone(job, g));
+  const GpuType* type = nullptr;  // of the GPU before
+  for (const GpuId g : gpus) {
+    if (std::exchange(type, &state_.gpu_type(g)) == &state_.gpu_type(g)) continue;
+    speed = std::min(speed, speed_alone(job, g));
+  }
   return speed;
 }
 

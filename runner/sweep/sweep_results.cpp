@@ -1,6 +1,7 @@
 #include "runner/sweep/sweep_results.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -123,6 +124,11 @@ struct PolicyRow {
   std::size_t point;
   std::size_t index;  ///< within the point
   const SweepPolicy& policy;
+};
+
+struct FailureRow : PolicyRow {
+  std::uint64_t replication;
+  std::string reason;
 };
 
 struct RealsRow : PolicyRow {
@@ -312,40 +318,37 @@ class Layout {
 
   /// A file without failures lacks the table.
   void failures() const {
-    struct Row {
-      std::size_t point;
-      std::size_t policy;
-      std::uint64_t replication;
-      std::string reason;
-    };
-    std::vector<Row> rows;
+    std::vector<FailureRow> rows;
     for (std::size_t i = 0; i < c_.points.size(); ++i) {
       const std::size_t p = c_.points[i];
       for (auto at = c_.failures.lower_bound({p, 0});
            at != c_.failures.end() && at->first.point == p; ++at) {
         for (const SweepFailure& failure : at->second) {
           if (failure.policy >= c_.policies[i].size()) continue;
-          rows.push_back({i, failure.policy, at->first.replication, failure.reason});
+          rows.push_back({{p, failure.policy, c_.policies[i][failure.policy]},
+                          at->first.replication,
+                          failure.reason});
         }
       }
     }
     if (rows.empty()) return;
-    std::ranges::stable_sort(rows, {}, [](const Row& r) { return std::pair(r.point, r.policy); });
-    const std::size_t widest = width_of(
-        rows, [](const auto& r) -> const auto& { return r.reason; });
-    Table table(file_, "failures",
-                "one row per run that the policy ended by breaking a rule; its metrics are NaN",
-                {point_column(),
-                 policy_column(),
-                 label_column(),
-                 {"replication", Kind::kInt64, "1",
-                  "number of the replication; its seed is the point's seed + this"},
-                 {"reason", Kind::kText, "", "the rule, and how it was broken", widest}});
-    for (const Row& row : rows) {
-      start(table, c_.points[row.point], row.policy, c_.policies[row.point][row.policy].label)
-          .integer(static_cast<std::int64_t>(row.replication))
-          .text(row.reason);
-    }
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(
+        order, {}, [&](std::size_t r) { return std::pair(rows[r].point, rows[r].index); });
+    using C = Columns<FailureRow>;
+    std::vector<ColumnOf<FailureRow>> columns = of_policies<FailureRow>();
+    columns.push_back(
+        C::int64("replication", "number of the replication; its seed is the point's seed + this",
+                 [](const FailureRow& row) { return row.replication; }));
+    columns.push_back(C::text("reason", "the rule, and how it was broken",
+                              width_of(rows, [](const auto& r) -> const auto& { return r.reason; }),
+                              [](const FailureRow& row) { return row.reason; }));
+    TableOf<FailureRow> table(
+        file_, "failures",
+        "one row per run that the policy ended by breaking a rule; its metrics are NaN",
+        std::move(columns));
+    for (const std::size_t r : order) table.add(rows[r]);
     table.finish();
   }
 

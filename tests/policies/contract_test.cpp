@@ -78,7 +78,8 @@ TEST(PolicyCatalog, ParametersAreDescribedAndFallBackToAValueOfTheirKind) {
           EXPECT_TRUE(absent || std::holds_alternative<std::vector<ClusterPair>>(p.fallback));
           break;
         case ParameterKind::kJobs:
-          EXPECT_TRUE(absent || std::holds_alternative<std::vector<JobId>>(p.fallback));
+        case ParameterKind::kTexts:
+          EXPECT_TRUE(absent || std::holds_alternative<std::vector<std::string>>(p.fallback));
           break;
         case ParameterKind::kNumbers: {
           const auto* v = std::get_if<std::vector<double>>(&p.fallback);
@@ -86,9 +87,6 @@ TEST(PolicyCatalog, ParametersAreDescribedAndFallBackToAValueOfTheirKind) {
           for (const double x : *v) EXPECT_TRUE(p.min <= x && x <= p.max) << where;
           break;
         }
-        case ParameterKind::kTexts:
-          EXPECT_TRUE(absent || std::holds_alternative<std::vector<std::string>>(p.fallback));
-          break;
       }
     }
   }

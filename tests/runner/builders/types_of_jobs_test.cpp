@@ -118,8 +118,6 @@ TEST(TypesOfJobs, AJobOfALogRanOnTheOneTypeThatItNames) {
   const auto source = [&](JobId job) {
     return parts.table()->alone(job, parts.type(1), std::nullopt).source;
   };
-  EXPECT_EQ(source(kFirst), SoloSource::kScaled) << "work is on the reference type";
-  parts.trace.ran_on_named_model = true;
   EXPECT_EQ(source(kFirst), SoloSource::kMeasured);
   EXPECT_EQ(parts.table()->alone(kFirst, parts.type(1), std::nullopt).speed, 1);
   EXPECT_EQ(source(kSecond), SoloSource::kScaled);

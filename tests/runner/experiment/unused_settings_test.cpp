@@ -36,6 +36,8 @@ class Files {
   Files() {
     jobs("jobs.csv", 12, 1);
     jobs("fewer.csv", 11, 1);
+    directory_.write("states.csv",
+                     "submit_s,solo_s,state\n0,100,COMPLETED\n0,200,FAILED\n0,300,RUNNING\n");
     jobs("gangs.csv", 12, 3);
     directory_.write("bare.csv",
                      "job,submit_s,solo_s\na,0,100\nb,0,150\nc,0,400\nd,5,90\ne,9,300\n");
@@ -178,6 +180,8 @@ std::vector<KeyRow> key_rows() {
       {"workload.source", "jrs-resampled"},
       {"workload.path", "fewer.csv", kJobs},
       {"workload.columns", "solo_s=solo_s*2", kJobs},
+      {"workload.states", "failed", {"workload={source: csv, path: states.csv}"}},
+      {"workload.strict", "true", {"workload={source: csv, path: states.csv}"}},
       {"workload.labels", "jumbo.csv", lucid},
       {"workload.gpu_type", "T4"},
       {"workload.solo_times", "times.csv", {"cluster.machines=2x1:V100-16GB+2x1:T4"}},

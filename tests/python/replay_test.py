@@ -163,7 +163,7 @@ class Replay(support.Case):
     def test_a_killed_replay_leaves_no_folder_for_ever(self):
         script = ("import corun\nclass Mine(corun.Policy):\n    def decide(self, view):\n"
                   "        print('in', flush=True)\n        while True: pass\n"
-                  "corun.replay(policies=[Mine], quiet=True)")
+                  "corun.replay(policies=[Mine], quiet=True, threads=1)")
         environment = {**os.environ, "TMPDIR": str(self.folder)}
         with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment) as process:
             limit = threading.Timer(support.LIMIT_S, process.kill)

@@ -75,7 +75,7 @@ void add(KeyList& keys, WorkloadConfig& c) {
       {"workload.columns", text(c.columns),
        "names of the file's columns, THEIRS=OURS,..., for source csv; THEIRS= leaves one out"},
       {"workload.states", text(c.states),
-       "states of jobs that count, such as completed,failed, for files that say them; null: those "
+       "states of jobs that count, such as completed,failed; null: those "
        "that have ended"},
       {"workload.strict", flag(c.strict),
        "true: the first row of the file that is left out is an error"},

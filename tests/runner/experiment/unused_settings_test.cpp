@@ -153,6 +153,7 @@ struct KeyRow {
   std::string key;
   std::string second;     ///< value
   Settings context = {};  ///< beside kDefault
+  bool refuses = false;   ///< the second value refuses what the context accepts
 };
 
 const Settings kDefault{
@@ -181,7 +182,7 @@ std::vector<KeyRow> key_rows() {
       {"workload.path", "fewer.csv", kJobs},
       {"workload.columns", "solo_s=solo_s*2", kJobs},
       {"workload.states", "failed", {"workload={source: csv, path: states.csv}"}},
-      {"workload.strict", "true", {"workload={source: csv, path: states.csv}"}},
+      {"workload.strict", "true", {"workload={source: csv, path: states.csv}"}, true},
       {"workload.labels", "jumbo.csv", lucid},
       {"workload.gpu_type", "T4"},
       {"workload.solo_times", "times.csv", {"cluster.machines=2x1:V100-16GB+2x1:T4"}},
@@ -255,6 +256,13 @@ TEST_F(UnusedSettings, EveryKeyHasARow) {
 
 TEST_F(UnusedSettings, EveryKeyChangesAResultInItsContext) {
   for (const KeyRow& row : key_rows()) {
+    if (row.refuses) {
+      Settings context = with(kDefault, row.context);
+      EXPECT_EQ(outcome(context).refusal, "") << row.key;
+      context.push_back(row.key + "=" + row.second);
+      EXPECT_NE(outcome(context).refusal, "") << row.key;
+      continue;
+    }
     expect_change(row.key, with(kDefault, row.context), row.key + "=" + row.second);
   }
 }

@@ -67,9 +67,9 @@ TEST_F(OwnTrace, StatesChooseTheJobsAndStrictRefuses) {
   EXPECT_EQ(jobs({"--states", "completed"})["jobs"], 1);
   EXPECT_EQ(jobs({"--states", "ended,running"})["jobs"], 3);
   expect_refused({"trace", "info", "log.csv", "--columns", columns, "--states", "happy"},
-                 "corun: --states: found 'happy'", "known: completed");
+                 "--states: found 'happy'", "known: completed");
   expect_refused({"trace", "info", "log.csv", "--columns", columns, "--strict"},
-                 "corun: log.csv:4: job still", "--strict");
+                 "log.csv:4: job still", "--strict");
   const test::Outcome table = run({"replay", "log.csv", "--columns", columns, "--policies", "fifo",
                                    "--states", "completed", "--replications", "1"});
   EXPECT_EQ(table.code, 0) << table.err;
@@ -88,7 +88,7 @@ TEST_F(OwnTrace, SamplesOfNvidiaSmiAreNamed) {
       "2025/05/20 09:50:00.104, Tesla V100-SXM2-16GB, 45 %, 20 %, 4321 MiB\n");
   expect_refused({"kb", "build", "--profiles", "smi.csv", "--coruns", kExamples + "mine.corun.csv",
                   "-o", "kb.yaml"},
-                 "corun: smi.csv: is a log of nvidia-smi", "the largest utilization.gpu");
+                 "smi.csv: is a log of nvidia-smi", "the largest utilization.gpu");
 }
 
 TEST_F(OwnTrace, TheRunTimeOfAJobThatNamesAGpuTypeIsOfThisType) {
@@ -98,7 +98,7 @@ TEST_F(OwnTrace, TheRunTimeOfAJobThatNamesAGpuTypeIsOfThisType) {
            "--replications", "1", "--format", "json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json json = Json::parse(outcome.out);
-  EXPECT_DOUBLE_EQ(json["policies"][0]["metrics"]["jct_s"]["mean"], (100 + 200 + 50) / 3.0);
+  EXPECT_DOUBLE_EQ(json["policies"][0]["metrics"]["jct_s"]["mean"], (100 + 200 + 150) / 3.0);
   const test::Outcome info =
       run({"trace", "info", "typed.csv", "--cluster", "1x1:V100-16GB+1x1:T4"});
   EXPECT_NE(
@@ -117,7 +117,7 @@ TEST_F(OwnTrace, RunsInOneCommand) {
   EXPECT_NE(outcome.err.find("exact run times are told to sjf (estimates.duration: exact)"),
             std::string::npos)
       << outcome.err;
-  EXPECT_NE(outcome.err.find("left out columns of jobs.csv that corun does not know: user;"),
+  EXPECT_NE(outcome.err.find("left out columns of jobs.csv that corun does not know: user\n"),
             std::string::npos)
       << outcome.err;
   const Json json = Json::parse(outcome.out);
@@ -240,7 +240,7 @@ TEST_F(OwnTrace, SaysThatNoColumnGivesGpus) {
   const std::string columns = "arrival=submit_s,runtime=solo_s,num_gpu=,JobName=job";
   const test::Outcome outcome = run(
       {"replay", "jobs.csv", "--columns", columns, "--policies", "fifo", "--replications", "1"});
-  EXPECT_NE(outcome.err.find("user, status; every job takes one GPU"), std::string::npos)
+  EXPECT_NE(outcome.err.find("know: user; every job takes one GPU"), std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.out.find("jobs.csv: 4 jobs on"), std::string::npos) << outcome.out;
   EXPECT_NE(

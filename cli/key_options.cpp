@@ -133,7 +133,8 @@ std::vector<Override> key_overrides(const po::variables_map& values,
     (void)parse_chosen_states(states, "--states");
     overrides.push_back(typed_text("workload.states", states, "--states"));
   }
-  if (values.count("strict") != 0) overrides.push_back(typed_word("workload.strict", "true", "--strict"));
+  if (values.count("strict") != 0)
+    overrides.push_back(typed_word("workload.strict", "true", "--strict"));
   if (values.count("policies") != 0) {
     overrides.push_back(
         typed_list("policies", policy_list(values["policies"].as<std::string>()), "--policies"));

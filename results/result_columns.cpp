@@ -271,8 +271,8 @@ ColumnList<MetricsRow> metric_columns(const TextWidths& widths) {
 }
 
 ColumnList<FailureRow> failure_columns(const TextWidths& widths, std::size_t reason) {
-  return of_runs<FailureRow>(widths, {Columns<FailureRow>::text(
-                                         "reason", "the rule, and how it was broken", reason,
+  return of_runs<FailureRow>(
+      widths, {Columns<FailureRow>::text("reason", "the rule, and how it was broken", reason,
                                          [](const FailureRow& row) { return row.reason; })});
 }
 

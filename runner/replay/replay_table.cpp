@@ -79,7 +79,7 @@ struct Shown {
   std::vector<std::vector<FailedRun>> failed;  ///< by policy
   bool shares = false;                         ///< under some policy jobs shared a GPU
   bool sharing_table = false;                  ///< there is a table of ISD and PS
-  std::vector<Metric> intervals;  ///< metrics that are shown with intervals
+  std::vector<Metric> intervals;               ///< metrics that are shown with intervals
 };
 
 /// A policy that never shares has slowdown 0 and saves nothing: these metrics do not judge it.

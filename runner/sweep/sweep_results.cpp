@@ -1,10 +1,10 @@
 #include "runner/sweep/sweep_results.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -338,11 +338,12 @@ class Layout {
         order, {}, [&](std::size_t r) { return std::pair(rows[r].point, rows[r].index); });
     using C = Columns<FailureRow>;
     std::vector<ColumnOf<FailureRow>> columns = of_policies<FailureRow>();
-    columns.push_back(
-        C::int64("replication", "number of the replication; its seed is the point's seed + this",
-                 [](const FailureRow& row) { return row.replication; }));
+    columns.push_back(C::int64("replication",
+                               "number of the replication; its seed is the point's seed + this",
+                               [](const FailureRow& row) { return row.replication; }));
     columns.push_back(C::text("reason", "the rule, and how it was broken",
-                              width_of(rows, [](const auto& r) -> const auto& { return r.reason; }),
+                              width_of(
+                                  rows, [](const auto& r) -> const auto& { return r.reason; }),
                               [](const FailureRow& row) { return row.reason; }));
     TableOf<FailureRow> table(
         file_, "failures",

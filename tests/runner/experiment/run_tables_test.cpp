@@ -75,7 +75,8 @@ TEST(ExperimentTables, AgreeWhateverTheConfiguration) {
         if (at != std::string::npos) setting.insert(at, directory.path() + "/");
       }
     }
-    const Experiment experiment(default_config_with(parse_overrides(settings), policy_catalog()), "");
+    const Experiment experiment(default_config_with(parse_overrides(settings), policy_catalog()),
+                                "");
     const auto trace = experiment.make_trace(0);
     EventLog log;
     RunObservation observation;

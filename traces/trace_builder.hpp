@@ -63,7 +63,7 @@ struct TraceJob {
   std::optional<ZooRun> zoo_run = {};
 };
 
-/// Which rows of a file are jobs.
+/// Which rows of a file are jobs; TraceBuilder applies it.
 struct LogRules {
   ChosenStates states;  ///< of those whose state the file says
   bool strict = false;  ///< the first row that is left out is an error
@@ -83,20 +83,21 @@ class TraceBuilder {
   /// add() for logs whose errors cannot be corrected: leaves out and counts a job with a repeated name,
   /// without GPUs or without run time.
   void add_or_skip(TraceJob job, std::size_t line);
-  /// Counts a row that is left out because it is no job that ran, or none of those asked for: "without GPUs".
+  /// Counts a row that is left out because it is no job that ran, or none of those asked for. `reason` follows
+  /// "job": "without GPUs".
   /// With rules.strict it is an InputError.
   void skip(std::string_view reason, std::size_t line);
   /// The same for a row that lacks what its job must have: take() refuses a file in which they are more than half
   /// of all rows.
   void skip_incomplete(std::string_view reason, std::size_t line);
-  /// add_or_skip() without a job whose end is before its start: counts it.
+  /// skip_incomplete() for the two reasons that most readers have.
   void skip_backwards(std::size_t line) { skip_incomplete("whose end is before its start", line); }
   void skip_without_submit(std::size_t line) { skip_incomplete("without submit time", line); }
   /// Counts the step of a job, which is no job.
   void skip_step(std::size_t line);
   /// Whether a row in this state is a job; else it is counted as left out. A word that is no known state counts as
-  /// one that has ended, an empty text as none.
-  /// With `has_end` a running job has ended.
+  /// one that has ended, an empty text as none. With `has_end` the row gives the job's end, so that a running job
+  /// has ended.
   bool keeps_state(std::string_view state, std::size_t line, bool has_end = false);
   /// A reader's assumption (Trace::assumptions), once.
   void assume(std::string_view assumption);

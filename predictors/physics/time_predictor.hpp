@@ -20,8 +20,8 @@
 /// from several versions of cuDNN, Winograd convolutions have a coefficient for each of three generations.
 ///
 /// r is a Gaussian process of mean 0. Its covariance is a sum of thirteen kernels: effects of the GPU type, its
-/// architecture, the host, the model, its family and, where versions are known, cuDNN, most of them for arithmetic, bytes
-/// and launches apart by their shares of the step, and smooth functions of the model's and the GPU's figures. Their
+/// architecture, the host, the model, its family and, where versions are known, cuDNN, most of them separately for
+/// arithmetic, bytes and launches by their shares of the step, and smooth functions of the model's and the GPU's figures. Their
 /// variances are those of greatest posterior density around prior ones. So a few measured rows of a new GPU type, host
 /// or model settle its effects.
 ///

@@ -121,23 +121,25 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
 /// `exclusive`: no job may join them.
 void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus,
                              bool exclusive) {
-  const bool apart = !exclusive && begins_apart(jobs, gpus);
+  const bool sole_resident = !exclusive && begins_on_empty_gpus(jobs, gpus);
   GpuList list;
-  if (!apart) {
+  if (!sole_resident) {
     for (const GpuId g : gpus) {
       const auto& residents = state_.gpu(g).residents;
-      if (residents.size() == 1 && jobs_[residents.front()].apart) unfold(residents.front());
+      if (residents.size() == 1 && jobs_[residents.front()].sole_resident)
+        keep_devices(residents.front());
       account(g);
     }
     list = list_of(gpus);
   }
   // On empty GPUs those of a node are alike.
   std::vector<GpuId> first_of_nodes;
-  for (std::size_t g = 0; apart && g < gpus.size(); ++g) {
+  for (std::size_t g = 0; sole_resident && g < gpus.size(); ++g) {
     if (g > 0 && state_.gpu(gpus[g]).node == state_.gpu(gpus[g - 1]).node) continue;
     first_of_nodes.push_back(gpus[g]);
   }
-  const std::span<const GpuId> unlike = apart ? std::span<const GpuId>(first_of_nodes) : gpus;
+  const std::span<const GpuId> unlike =
+      sole_resident ? std::span<const GpuId>(first_of_nodes) : gpus;
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
     const double slowest_gpu = slowest_alone(job, unlike);
@@ -170,8 +172,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     running.has_work = work_ns > 0;
     if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
     record.ask_of_run(run_solo, active.work_left);
-    if (apart) {
-      active.apart = true;
+    if (sole_resident) {
+      active.sole_resident = true;
       active.open_episodes += static_cast<int>(gpus.size());
       for (const GpuId g : gpus) state_.add(g, job, false);
       if (!running.will_oom) set_speed(job, active, slowest_gpu);
@@ -242,8 +244,8 @@ Preempted SimulatedBackend::preempt(JobId job) {
   record.preempt_run(
       now_, from_nanoseconds(static_cast<double>(kept.count()) / slowest_alone(job, running.gpus)),
       kept);
-  if (jobs_[job].apart) {
-    vacate_apart(job, record.run_solo);
+  if (jobs_[job].sole_resident) {
+    vacate_sole(job, record.run_solo);
     return Preempted::kReturned;
   }
   for (const GpuId g : running.gpus) {
@@ -287,8 +289,8 @@ void SimulatedBackend::finish(JobId job) {
   record.finish_run(now_);
   if (!record.first_start) record.first_start = record.last_start;
   jobs_[job].finished = true;
-  if (jobs_[job].apart) {
-    vacate_apart(job, record.run_solo);
+  if (jobs_[job].sole_resident) {
+    vacate_sole(job, record.run_solo);
     return;
   }
   leave_probe(job);
@@ -300,8 +302,8 @@ void SimulatedBackend::finish(JobId job) {
 Report SimulatedBackend::run_out_of_memory(JobId job) {
   jobs_[job].running.event = EventQueue::kNone;
   jobs_[job].record.run_out_of_memory(now_);
-  if (jobs_[job].apart) {
-    vacate_apart(job, Duration::zero());
+  if (jobs_[job].sole_resident) {
+    vacate_sole(job, Duration::zero());
     return {ReportKind::kOutOfMemory, job};
   }
   leave_probe(job);
@@ -399,16 +401,16 @@ void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu, const GpuLis
   state_.add(gpu, job, exclusive);
 }
 
-bool SimulatedBackend::begins_apart(std::span<const JobId> jobs,
-                                    std::span<const GpuId> gpus) const {
+bool SimulatedBackend::begins_on_empty_gpus(std::span<const JobId> jobs,
+                                            std::span<const GpuId> gpus) const {
   if (jobs.size() != 1 || gpus.size() == 1) return false;
   return std::ranges::all_of(gpus, [&](GpuId g) { return state_.gpu(g).residents.empty(); });
 }
 
 /// Another job comes to its GPUs: sets their Devices to what they would be now, had they been kept since its start.
-void SimulatedBackend::unfold(JobId job) {
+void SimulatedBackend::keep_devices(JobId job) {
   Active& active = jobs_[job];
-  active.apart = false;
+  active.sole_resident = false;
   const GpuList list = list_of(active.running.gpus);
   for (const GpuId g : active.running.gpus) {
     Device& device = devices_[index(g)];
@@ -427,11 +429,11 @@ void SimulatedBackend::unfold(JobId job) {
   }
 }
 
-/// As vacate(), for a gang apart; `solo`: of its work that counts in the episodes.
-void SimulatedBackend::vacate_apart(JobId job, Duration solo) {
+/// As vacate(), for a gang that is the sole resident of its GPUs; `solo`: of its work that counts in the episodes.
+void SimulatedBackend::vacate_sole(JobId job, Duration solo) {
   Active& active = jobs_[job];
-  active.apart = false;
-  account_apart(job, active);
+  active.sole_resident = false;
+  account_sole(job, active);
   EpisodeRecord episode;
   episode.start = active.record.last_start;
   episode.end = now_;
@@ -449,7 +451,7 @@ void SimulatedBackend::vacate_apart(JobId job, Duration solo) {
 }
 
 /// As account() for each of its GPUs, from its start to now.
-void SimulatedBackend::account_apart(JobId job, const Active& active) {
+void SimulatedBackend::account_sole(JobId job, const Active& active) {
   const Duration elapsed = now_ - active.record.last_start;
   if (elapsed == Duration::zero()) return;
   const double seconds = to_seconds(elapsed);
@@ -557,7 +559,7 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
 void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   Running& running = active.running;
   // The utilisation of all GPUs of a gang depends on its speed: account it before the speed changes.
-  if (!active.apart) std::ranges::for_each(running.gpus, [this](GpuId g) { account(g); });
+  if (!active.sole_resident) std::ranges::for_each(running.gpus, [this](GpuId g) { account(g); });
   const bool ticks = options_.tick_rule == TickRule::kProgress;
   if (ticks && running.event != EventQueue::kNone && running.due == now_) {
     running.speed = speed;  // it ends at this instant
@@ -637,7 +639,7 @@ std::optional<Provenance> SimulatedBackend::true_speeds(GpuId gpu, std::vector<d
   const Device& device = devices_[index(gpu)];
   const auto& residents = state_.gpu(gpu).residents;
   out.clear();
-  if (residents.size() == 1 && jobs_[residents.front()].apart) {
+  if (residents.size() == 1 && jobs_[residents.front()].sole_resident) {
     out.push_back(jobs_[residents.front()].running.speed / speed_alone(residents.front(), gpu));
     return Provenance::kAlone;
   }

@@ -107,9 +107,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Duration work_left{0};     ///< less than `work` once profiling, a probe or a run has done some
     int open_episodes = 0;
     bool finished = false;
-    /// It is a gang that began on empty GPUs and has had them to itself since: their Devices are not kept (unfold()), so
+    /// It is a gang that began on empty GPUs and has had them to itself since: their Devices are not kept (keep_devices()), so
     /// that its start and its end do little for each of them.
-    bool apart = false;
+    bool sole_resident = false;
   };
 
   void start_profiling(JobId job, GpuId gpu) override;
@@ -134,10 +134,10 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void occupy(JobId job, Active& active, GpuId gpu, const GpuList& own, bool exclusive);
   void finish_episode(GpuId gpu);
   void vacate(JobId job);
-  bool begins_apart(std::span<const JobId> jobs, std::span<const GpuId> gpus) const;
-  void unfold(JobId job);
-  void vacate_apart(JobId job, Duration solo);
-  void account_apart(JobId job, const Active& active);
+  bool begins_on_empty_gpus(std::span<const JobId> jobs, std::span<const GpuId> gpus) const;
+  void keep_devices(JobId job);
+  void vacate_sole(JobId job, Duration solo);
+  void account_sole(JobId job, const Active& active);
   void co_runner_changed(std::span<const GpuId> gpus);
   void set_speed(JobId job, Active& active, double speed);
   Time completion(const Running& running) const;

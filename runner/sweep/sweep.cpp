@@ -127,7 +127,8 @@ class Sweep {
     }
     const std::vector<std::size_t> points = points_to_check(plan_, left);
     parallel_for(points.size(), options_.threads, [&](std::size_t i) {
-      if (stopped()) return;
+      // Points below one that failed go on: the error of the first is reported, at any number of threads.
+      if (interrupted() || failed_below({points[i], 0})) return;
       try {
         std::shared_ptr<const Experiment> experiment = experiment_of(points[i]);
         experiment->check_runs();
@@ -142,7 +143,12 @@ class Sweep {
 
   bool is_done(const SweepUnit& unit) const { return done_ != nullptr && done_->contains(unit); }
 
-  bool stopped() const { return failed_ || (options_.stop != nullptr && options_.stop->load()); }
+  bool interrupted() const { return options_.stop != nullptr && options_.stop->load(); }
+  bool stopped() const { return failed_ || interrupted(); }
+  bool failed_below(const SweepUnit& unit) {
+    const std::lock_guard lock(error_mutex_);
+    return !errors_.empty() && errors_.begin()->first < unit;
+  }
 
   void work() {
     std::list<ActivePoint>::iterator own;

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
              "J12-256, J11-256]}\n",
              ":4:12: ", "max-packing has a bin of 5 jobs, and cluster.max_jobs_per_gpu is 4"},
         Case{"PodOfTooManyGpus", pods_on("nodes: 4"),
-             ":3:18: ", "job 'p2' asks for 2 GPUs, a node has 1, and fgd places a pod on one node"},
+             ":3:18: ", "job 'p5' asks for 2 GPUs, a node has 1, and fgd places a pod on one node"},
         Case{"PodOfTooMuchCpu", pods_on("gpus_per_node: 2, cpu_milli_per_node: 11999"),
              ":3:18: ", "job 'p0' asks for 12000 cpu_milli, a node has 11999, and fgd"},
         Case{"PodOfTooMuchMemory", pods_on("gpus_per_node: 2, memory_mib_per_node: 16383"),

@@ -87,14 +87,14 @@ TEST(TraceCommand, ConvertsToTheNativeFormatAndReplaysIt) {
   EXPECT_EQ(run.err, "");
   WorkloadKeys keys;
   const Trace trace = read_job_csv(directory.path("o.csv"), keys);
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"p0", "p1"}));
+  EXPECT_EQ(trace.names, (std::vector<std::string>{"p0", "p1", "p5"}));
   EXPECT_EQ(trace.workload.jobs[1].gpu_milli, 460);
   EXPECT_EQ(trace.workload.jobs[1].gpu_models, 3U);
   run = run_corun({"trace", "convert", "o.csv", "o.swf"}, directory.path());
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_NE(test::read_file(directory.path("o.swf")).find("\n1 0 -1 1000 1 "), std::string::npos);
   run = run_corun({"trace", "info", "o.swf", "--format", "json"}, directory.path());
-  EXPECT_EQ(Json::parse(run.out)["jobs"], 2);
+  EXPECT_EQ(Json::parse(run.out)["jobs"], 3);
 }
 
 TEST(TraceCommand, CutsTheSamePartForTheSameSeed) {

@@ -205,13 +205,14 @@ TEST(PaiSimulator, TakesSharesAndInstances) {
 
 TEST(Openb, TakesSharesAndModels) {
   const Trace trace = read_openb_pods(sample("openb/small.csv"));
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"p0", "p1"}));
+  ASSERT_EQ(trace.names, (std::vector<std::string>{"p0", "p1", "p5"}));
   EXPECT_EQ(job(trace, "p1").gpu_milli, 460);
   EXPECT_EQ(job(trace, "p1").submit, seconds(427));
   EXPECT_EQ(job(trace, "p1").work, seconds(860));  // from its start
-  EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100M16", "V100M32"}));
+  EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100M16", "V100M32", "T4"}));
   EXPECT_EQ(job(trace, "p0").gpu_models, 0U);
   EXPECT_EQ(job(trace, "p1").gpu_models, 3U);
+  EXPECT_EQ(job(trace, "p5").gpu_models, 4U);
   EXPECT_EQ(job(trace, "p1").request.memory_mib, 12288);
   EXPECT_EQ(test::texts(trace), (std::vector<std::string>{"1 job that never ran (on line 4)",
                                                           "1 job without GPUs (on line 5)",

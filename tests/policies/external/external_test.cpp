@@ -185,7 +185,7 @@ TEST(External, ACommandMustBeGiven) {
   EXPECT_NE(r.err.find("policy 'external' needs command"), std::string::npos) << r.err;
   const Outcome dies = run_corun(
       {"replay", "--quiet", "--set", "policies=[{name: external, command: [\"false\"]}]"});
-  EXPECT_EQ(dies.code, 2);
+  EXPECT_EQ(dies.code, 1);
   EXPECT_NE(dies.err.find("policies=[{name: external, command: [\"false\"]}]: policy 'external' "
                           "broke the rule 'answer': 'false' ended with exit code 1"),
             std::string::npos)
@@ -293,7 +293,7 @@ TEST_F(ExternalFamily, IsGoneWhenARunIsInterrupted) {
 
 TEST_F(ExternalFamily, IsGoneWhenARunEnds) {
   start("exit 0");
-  EXPECT_EQ(wait(), 2);
+  EXPECT_EQ(wait(), 1);
   EXPECT_TRUE(all_gone());
 }
 
@@ -306,13 +306,13 @@ TEST_F(ExternalFamily, IsGoneWhenCorunIsKilled) {
 
 TEST_F(ExternalFamily, IsGoneWhenItKillsItsGuard) {
   start("kill -KILL $PPID; wait");
-  EXPECT_EQ(wait(), 2);
+  EXPECT_EQ(wait(), 1);
   EXPECT_TRUE(all_gone());
 }
 
 TEST_F(ExternalFamily, IsGoneWhenItStopsItsGuard) {
   start("kill -STOP $PPID; wait");
-  EXPECT_EQ(wait(), 2);
+  EXPECT_EQ(wait(), 1);
   EXPECT_TRUE(all_gone());
 }
 

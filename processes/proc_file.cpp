@@ -20,7 +20,7 @@ std::string_view ProcFile::read() {
   for (;;) {
     const ssize_t got =
         pread(file_, text_.data() + length, text_.size() - length, static_cast<off_t>(length));
-    if (got <= 0) return std::string_view(text_).substr(0, length);
+    if (got <= 0) return {text_.data(), length};
     length += static_cast<std::size_t>(got);
     if (length == text_.size()) text_.resize(2 * text_.size());
   }

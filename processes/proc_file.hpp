@@ -1,9 +1,10 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
-/// Files of /proc that are read repeatedly.
+#include "processes/page_memory.hpp"
+
+/// Files of /proc that are read repeatedly. It may be used after a fork (page_memory.hpp).
 namespace corun::inline processes {
 
 /// Opened once; the kernel writes its text anew for every read.
@@ -20,7 +21,7 @@ class ProcFile {
 
  private:
   int file_;
-  std::string text_;
+  PageVector<char> text_;
 };
 
 /// Takes the first word (up to a blank, tab or end of line) off `text`; empty at the end.

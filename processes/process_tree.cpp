@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <set>
-#include <string>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,6 +15,34 @@
 namespace corun::inline processes {
 
 namespace {
+
+/// Room for the processes of a usual machine, in one request of memory.
+constexpr std::size_t kUsual = 1024;
+
+/// Calls `use(name)` for each entry of a directory. opendir(3) takes memory, which may not be done after a fork.
+template <typename Use>
+void for_entries(const char* path, const Use& use) {
+  const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;
+  alignas(dirent64) std::array<char, 16384> entries;
+  for (;;) {
+    const ssize_t length = getdents64(directory, entries.data(), entries.size());
+    if (length <= 0) break;
+    for (ssize_t at = 0; at < length;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      use(static_cast<const char*>(entry->d_name));
+      at += entry->d_reclen;
+    }
+  }
+  close(directory);
+}
+
+using PidText = std::array<char, 16>;
+PidText text_of(pid_t pid) {
+  PidText text{};
+  std::snprintf(text.data(), text.size(), "%d", pid);
+  return text;
+}
 
 /// Fills `info` from /proc/PID/stat; false when the process is gone.
 bool read_stat(const char* pid, ProcessInfo& info) {
@@ -51,7 +77,7 @@ bool read_stat(const char* pid, ProcessInfo& info) {
 }
 
 /// Adds the children of one thread to `found`.
-void add_children(pid_t pid, const char* thread, std::vector<pid_t>& found) {
+void add_children(pid_t pid, const char* thread, PageVector<pid_t>& found) {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/%d/task/%s/children", pid, thread);
   ProcFile file(path.data());
@@ -63,41 +89,40 @@ void add_children(pid_t pid, const char* thread, std::vector<pid_t>& found) {
   }
 }
 
-void add_children(const ProcessInfo& parent, std::vector<pid_t>& found) {
+void add_children(const ProcessInfo& parent, PageVector<pid_t>& found) {
   if (parent.threads == 1) {
-    add_children(parent.pid, std::to_string(parent.pid).c_str(), found);
+    add_children(parent.pid, text_of(parent.pid).data(), found);
     return;
   }
-  DIR* threads = opendir(("/proc/" + std::to_string(parent.pid) + "/task").c_str());
-  if (threads == nullptr) return;
-  while (const dirent* entry = readdir(threads)) {
-    if (entry->d_name[0] != '.') add_children(parent.pid, entry->d_name, found);
-  }
-  closedir(threads);
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/task", parent.pid);
+  for_entries(path.data(), [&](const char* thread) {
+    if (thread[0] != '.') add_children(parent.pid, thread, found);
+  });
 }
 
 }  // namespace
 
-std::vector<ProcessInfo> all_processes() {
-  std::vector<ProcessInfo> all;
-  DIR* directory = opendir("/proc");
-  if (directory == nullptr) return all;
-  while (const dirent* entry = readdir(directory)) {
-    if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
+PageVector<ProcessInfo> all_processes() {
+  PageVector<ProcessInfo> all;
+  all.reserve(kUsual);
+  for_entries("/proc", [&](const char* name) {
+    if (name[0] < '0' || name[0] > '9') return;
     ProcessInfo info;
-    if (read_stat(entry->d_name, info)) all.push_back(info);
-  }
-  closedir(directory);
+    if (read_stat(name, info)) all.push_back(info);
+  });
   return all;
 }
 
-std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all) {
+PageVector<ProcessInfo> descendants(pid_t root, PageVector<ProcessInfo> all) {
   const auto by_parent = [](const ProcessInfo& a, const ProcessInfo& b) {
     return a.parent < b.parent;
   };
   std::sort(all.begin(), all.end(), by_parent);
-  std::vector<pid_t> parents{root};
-  std::vector<ProcessInfo> below;
+  PageVector<pid_t> parents;
+  parents.reserve(kUsual);
+  parents.push_back(root);
+  PageVector<ProcessInfo> below;
   for (std::size_t i = 0; i < parents.size(); ++i) {
     ProcessInfo parent;
     parent.parent = parents[i];
@@ -111,16 +136,17 @@ std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all) {
   return below;
 }
 
-std::vector<ProcessInfo> descendants(pid_t root) { return descendants(root, all_processes()); }
+PageVector<ProcessInfo> descendants(pid_t root) { return descendants(root, all_processes()); }
 
-std::vector<ProcessInfo> glance_below(pid_t root) {
-  static const bool has_lists = access("/proc/thread-self/children", R_OK) == 0;
-  if (!has_lists) return descendants(root);
-  std::vector<ProcessInfo> below;
-  std::vector<pid_t> found{root};
+PageVector<ProcessInfo> glance_below(pid_t root) {
+  if (access("/proc/thread-self/children", R_OK) != 0) return descendants(root);
+  PageVector<ProcessInfo> below;
+  PageVector<pid_t> found;
+  found.reserve(kUsual);
+  found.push_back(root);
   for (std::size_t i = 0; i < found.size(); ++i) {
     ProcessInfo info;
-    if (!read_stat(std::to_string(found[i]).c_str(), info)) continue;
+    if (!read_stat(text_of(found[i]).data(), info)) continue;
     if (info.state == 'Z' || info.state == 'X') continue;  // it has no children any more
     if (i > 0) below.push_back(info);
     add_children(info, found);
@@ -136,7 +162,7 @@ std::vector<ProcessInfo> glance_below(pid_t root) {
 bool is_below(pid_t pid, pid_t root) {
   for (int steps = 0; pid > 1 && steps < 10'000; ++steps) {
     ProcessInfo info;
-    if (!read_stat(std::to_string(pid).c_str(), info)) return false;
+    if (!read_stat(text_of(pid).data(), info)) return false;
     if (info.parent == root) return true;
     pid = info.parent;
   }
@@ -153,11 +179,12 @@ void kill_descendants(pid_t root) {
   // A signal to a process group is atomic: processes forked meanwhile get it as well. Processes that form
   // groups of their own are found in further rounds.
   const pid_t own = getpgrp();
-  std::set<pid_t> known;
+  PageVector<pid_t> known;
   for (int round = 0; round < 100; ++round) {
     bool found_new = false;
     for (const ProcessInfo& p : descendants(root)) {
-      if (!known.insert(p.pid).second) continue;
+      if (std::ranges::find(known, p.pid) != known.end()) continue;
+      known.push_back(p.pid);
       found_new = true;
       kill(p.pid, SIGKILL);
       if (p.group != own) kill(-p.group, SIGKILL);

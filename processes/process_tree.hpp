@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <sys/types.h>
 
+#include "processes/page_memory.hpp"
 #include "processes/proc_file.hpp"
 
-/// Processes as /proc shows them.
+/// Processes as /proc shows them. All functions may be called after a fork (page_memory.hpp).
 namespace corun::inline processes {
 
 struct ProcessInfo {
@@ -22,17 +22,17 @@ struct ProcessInfo {
 };
 
 /// All visible processes, in no order.
-std::vector<ProcessInfo> all_processes();
+PageVector<ProcessInfo> all_processes();
 
 /// The processes below `root`, without `root` and without ended ones. A process stays below its subreaper
 /// (prctl(2)) even after a double fork or in a session of its own.
-std::vector<ProcessInfo> descendants(pid_t root);
-std::vector<ProcessInfo> descendants(pid_t root, std::vector<ProcessInfo> all);
+PageVector<ProcessInfo> descendants(pid_t root);
+PageVector<ProcessInfo> descendants(pid_t root, PageVector<ProcessInfo> all);
 
 /// As descendants(), by the kernel's lists of children: its cost grows with the tree, not with the machine.
 /// A process that moves to another parent meanwhile may be missed: good enough for observation, not for
 /// killing. If the kernel has no such lists (CONFIG_PROC_CHILDREN), it is descendants().
-std::vector<ProcessInfo> glance_below(pid_t root);
+PageVector<ProcessInfo> glance_below(pid_t root);
 
 /// Whether `pid` is below `root`.
 bool is_below(pid_t pid, pid_t root);

@@ -17,7 +17,7 @@
 namespace corun::test::process_tree_test {
 namespace {
 
-std::vector<pid_t> pids_of(const std::vector<ProcessInfo>& processes) {
+std::vector<pid_t> pids_of(const PageVector<ProcessInfo>& processes) {
   std::vector<pid_t> pids;
   for (const auto& p : processes) pids.push_back(p.pid);
   std::sort(pids.begin(), pids.end());

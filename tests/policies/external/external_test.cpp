@@ -231,6 +231,13 @@ TEST(External, AStopEndsTheWaitAndTheProgram) {
 /// corun under a policy that has a child of its group, and one in a session of its own: neither the program
 /// nor its children read what corun sends.
 class ExternalFamily : public ::testing::Test {
+ public:
+  ~ExternalFamily() override {
+    for (const pid_t pid : family) {
+      if (pid > 0 && !all_gone()) kill(pid, SIGKILL);
+    }
+  }
+
  protected:
   /// Starts corun; returns when the three processes run.
   void start(const std::string& then) {
@@ -272,12 +279,6 @@ class ExternalFamily : public ::testing::Test {
       return std::getline(stat, line) && line.find(") Z ") == std::string::npos;
     });
   }
-  ~ExternalFamily() override {
-    for (const pid_t pid : family) {
-      if (pid > 0 && !all_gone()) kill(pid, SIGKILL);
-    }
-  }
-
   const TemporaryDirectory directory;
   pid_t corun = 0;
   std::array<pid_t, 3> family{};  ///< the program, its child, the one in another session

@@ -26,7 +26,13 @@ namespace {
 /// The lowest-numbered `count` free GPUs of a node that has as many.
 void take(const ClusterState& state, const FreeGpus& free, NodeId node, int count,
           std::vector<GpuId>& chosen) {
-  chosen.reserve(chosen.size() + static_cast<std::size_t>(count));
+  if (count == state.spec().nodes[index(node)].gpus) {  // the whole node
+    const std::size_t before = chosen.size();
+    chosen.resize(before + static_cast<std::size_t>(count));
+    auto next = static_cast<std::uint32_t>(index(state.first_gpu(node)));
+    for (std::size_t k = before; k < chosen.size(); ++k) chosen[k] = GpuId{next++};
+    return;
+  }
   for (auto g = static_cast<std::uint32_t>(index(state.first_gpu(node))); count > 0; ++g) {
     if (!free.gpus().contains(GpuId{g})) continue;
     chosen.push_back(GpuId{g});
@@ -37,6 +43,7 @@ void take(const ClusterState& state, const FreeGpus& free, NodeId node, int coun
 /// On the node with the fewest free GPUs that has enough, ties to the lowest index.
 std::vector<GpuId> on_one_node(const ClusterState& state, const FreeGpus& free, int gang) {
   std::vector<GpuId> chosen;
+  chosen.reserve(static_cast<std::size_t>(gang));
   for (int count = gang; count <= free.nodes().most() && chosen.empty(); ++count) {
     free.nodes().each(count, [&](NodeId node) {
       take(state, free, node, gang, chosen);
@@ -65,6 +72,7 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
   if (free.gpus().size() < gang) return {};
   if (gang <= nodes.most()) return on_one_node(state, free, gang);
   std::vector<GpuId> chosen;
+  chosen.reserve(static_cast<std::size_t>(gang));
   int needed = gang;
   for (int count = nodes.most(); count > 0 && needed > 0; --count) {
     nodes.each(count, [&](NodeId node) {

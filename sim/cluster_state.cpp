@@ -27,4 +27,24 @@ void ClusterState::remove(GpuId g, JobId job) {
   if (gpu.residents.empty()) empty_.insert(g, gpu.node);
 }
 
+void ClusterState::add_alone(std::span<const GpuId> gpus, JobId job) {
+  each_node(gpus, [&](NodeId node, std::span<const GpuId> own) {
+    for (const GpuId g : own) {
+      assert(gpus_[index(g)].residents.empty());
+      gpus_[index(g)].residents.push_back(job);
+    }
+    empty_.erase(own, node);
+  });
+}
+
+void ClusterState::remove_alone(std::span<const GpuId> gpus) {
+  each_node(gpus, [&](NodeId node, std::span<const GpuId> own) {
+    for (const GpuId g : own) {
+      assert(gpus_[index(g)].residents.size() == 1);
+      gpus_[index(g)].residents.clear();
+    }
+    empty_.insert(own, node);
+  });
+}
+
 }  // namespace corun::inline sim

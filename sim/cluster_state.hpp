@@ -30,6 +30,19 @@ class GpuSet {
     size_ -= (word & bit) != 0;
     word &= ~bit;
   }
+  /// GPUs that are all different; one step where they are neighbours in ascending order, such as all of a node.
+  void insert(std::span<const GpuId> gpus) {
+    each_mask(gpus, [this](std::size_t w, std::uint64_t mask, int count) {
+      size_ += (words_[w] & mask) == 0 ? count : std::popcount(mask & ~words_[w]);
+      words_[w] |= mask;
+    });
+  }
+  void erase(std::span<const GpuId> gpus) {
+    each_mask(gpus, [this](std::size_t w, std::uint64_t mask, int count) {
+      size_ -= (~words_[w] & mask) == 0 ? count : std::popcount(mask & words_[w]);
+      words_[w] &= ~mask;
+    });
+  }
   bool contains(GpuId g) const { return (words_[index(g) / 64] >> (index(g) % 64)) & 1U; }
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -45,6 +58,20 @@ class GpuSet {
   }
 
  private:
+  /// Calls f(word, bits in it, number of bits) for these GPUs.
+  template <typename F>
+  static void each_mask(std::span<const GpuId> gpus, F&& f) {
+    if (gpus.empty()) return;
+    const std::size_t first = index(gpus.front());
+    const bool gapless = index(gpus.back()) - first == gpus.size() - 1;
+    if (gapless && std::ranges::is_sorted(gpus) && first / 64 == index(gpus.back()) / 64) {
+      f(first / 64, (~std::uint64_t{0} >> (64 - gpus.size())) << (first % 64),
+        static_cast<int>(gpus.size()));
+      return;
+    }
+    for (const GpuId g : gpus) f(index(g) / 64, std::uint64_t{1} << (index(g) % 64), 1);
+  }
+
   std::vector<std::uint64_t> words_;
   int size_ = 0;
 };
@@ -102,23 +129,25 @@ class NodesByFree {
 };
 
 /// The GPUs without residents, by GPU and by node. A policy plans on a copy: which GPUs would be
-/// free without some jobs.
+/// free without some jobs. Several GPUs of one node are one change of the node.
 class FreeGpus {
  public:
   /// For GPUs of these types (bits GpuType::id) only.
   explicit FreeGpus(const ClusterSpec& spec, std::uint32_t types = kAllTypes)
       : gpus_(spec.gpu_count()), nodes_(spec, types) {}
 
-  void insert(GpuId g, NodeId node) {
-    if (gpus_.contains(g)) return;
-    gpus_.insert(g);
-    nodes_.change(node, 1);
+  void insert(std::span<const GpuId> gpus, NodeId node) {
+    const int before = gpus_.size();
+    gpus_.insert(gpus);
+    if (gpus_.size() != before) nodes_.change(node, gpus_.size() - before);
   }
-  void erase(GpuId g, NodeId node) {
-    if (!gpus_.contains(g)) return;
-    gpus_.erase(g);
-    nodes_.change(node, -1);
+  void insert(GpuId g, NodeId node) { insert({&g, 1}, node); }
+  void erase(std::span<const GpuId> gpus, NodeId node) {
+    const int before = gpus_.size();
+    gpus_.erase(gpus);
+    if (gpus_.size() != before) nodes_.change(node, gpus_.size() - before);
   }
+  void erase(GpuId g, NodeId node) { erase({&g, 1}, node); }
   const GpuSet& gpus() const { return gpus_; }
   const NodesByFree& nodes() const { return nodes_; }
 
@@ -155,8 +184,25 @@ class ClusterState {
   /// The first GPU of a node; its other GPUs have the next numbers.
   GpuId first_gpu(NodeId n) const { return first_gpus_[index(n)]; }
 
+  /// Calls f(NodeId, GPUs) for each run of neighbours in `gpus` that are on one node.
+  template <typename F>
+  void each_node(std::span<const GpuId> gpus, F&& f) const {
+    for (std::size_t first = 0; first < gpus.size();) {
+      const NodeId node = gpu(gpus[first]).node;
+      const std::size_t lowest = index(first_gpus_[index(node)]);
+      const auto gpus_of_node = static_cast<std::size_t>(spec_->nodes[index(node)].gpus);
+      std::size_t end = first + 1;
+      while (end < gpus.size() && index(gpus[end]) - lowest < gpus_of_node) ++end;
+      f(node, gpus.subspan(first, end - first));
+      first = end;
+    }
+  }
+
   void add(GpuId g, JobId job, bool profiling);
   void remove(GpuId g, JobId job);
+  /// As add() and remove() for each: for a gang on GPUs that it has to itself. O(gang), with little for each GPU.
+  void add_alone(std::span<const GpuId> gpus, JobId job);
+  void remove_alone(std::span<const GpuId> gpus);
 
  private:
   const ClusterSpec* spec_;

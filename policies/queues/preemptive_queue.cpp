@@ -18,18 +18,20 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
   for (auto last = order_.rbegin(); last != order_.rend() && first < last->first; ++last) {
     const Running& victim = last->second;
     if (victim.start == view.now()) continue;
-    for (const GpuId g : victim.gpus) {
-      if (ask.types == 0 || ask.allows(view.gpu_type(g))) plan_->insert(g, view.gpu(g).node);
-    }
+    view.state().each_node(victim.gpus, [&](NodeId node, std::span<const GpuId> own) {
+      if (ask.allows(view.gpu_type(own.front()))) plan_->insert(own, node);
+    });
     gpus = place(view, *plan_, entry, ask.gang);
     if (!gpus.empty()) break;
   }
   if (gpus.empty()) return false;
   Preempt victims;
   ++searches_;
+  const std::vector<GpuState>& all = view.state().gpus();
+  JobId last = kNoJob;
   for (const GpuId g : gpus) {
-    for (const JobId job : view.gpu(g).residents) {
-      if (!victims.jobs.empty() && victims.jobs.back() == job) continue;
+    for (const JobId job : all[index(g)].residents) {
+      if (std::exchange(last, job) == job) continue;
       Running& victim = running_.at(job)->second;
       if (std::exchange(victim.marked, searches_) != searches_) victims.jobs.push_back(job);
     }

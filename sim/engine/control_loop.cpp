@@ -320,8 +320,12 @@ void ControlLoop::apply(const StartGroup& decision) {
     }
   }
   ++starts_;
+  const std::vector<GpuState>& all = state.gpus();
+  const auto limit = state.spec().max_jobs_per_gpu;
+  const auto jobs = static_cast<int>(decision.jobs.size());
+  const bool on_empty_gpus = options_.start == StartMode::kGroup && !traits_.always_colocates;
   for (const GpuId g : decision.gpus) {
-    if (index(g) >= state.gpus().size()) broken("known GPU", gpu_text(g) + " does not exist");
+    if (index(g) >= all.size()) broken("known GPU", gpu_text(g) + " does not exist");
     if (std::exchange(named_[index(g)], starts_) == starts_) {
       broken("known GPU", gpu_text(g) + " is named twice");
     }
@@ -332,15 +336,14 @@ void ControlLoop::apply(const StartGroup& decision) {
                                ", the type of " + gpu_text(g));
       }
     }
-    const GpuState& gpu = state.gpu(g);
+    if (state.empty_gpus().contains(g) && (!limit || *limit >= jobs)) continue;
+    const GpuState& gpu = all[index(g)];
     if (gpu.profiling) broken("exclusive GPU", gpu_text(g) + " is profiling a job");
-    if (options_.start == StartMode::kGroup && !traits_.always_colocates &&
-        !gpu.residents.empty()) {
+    if (on_empty_gpus && !gpu.residents.empty()) {
       broken("group start", gpu_text(g) + " still has a resident");
     }
-    const std::size_t after = gpu.residents.size() + decision.jobs.size();
-    const auto limit = state.spec().max_jobs_per_gpu;
-    if (limit && after > static_cast<std::size_t>(*limit)) {
+    const int after = static_cast<int>(gpu.residents.size()) + jobs;
+    if (limit && after > *limit) {
       broken("over-commit", gpu_text(g) + " would hold " + std::to_string(after) +
                                 " jobs, cluster.max_jobs_per_gpu is " + std::to_string(*limit));
     }

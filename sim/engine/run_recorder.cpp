@@ -29,25 +29,25 @@ void RunRecorder::hand_over() {
   auto gang = gangs_.begin();
   for (std::size_t e = 0; e < episodes_.size(); ++e) {
     EpisodeRecord& episode = episodes_[e];
-    if (gang != gangs_.end() && gang->at == e) {
+    const bool of_gang = gang != gangs_.end() && gang->at == e;
+    if (sink_ != nullptr) {
+      if (of_gang) {
+        sink_->episodes(episode, gang->gpus);
+      } else {
+        sink_->episode(episode);
+      }
+      spare_lists_.push_back(std::move(episode.jobs));
+    } else if (of_gang) {
       const GpuId primary = episode.gpu;
       for (const GpuId g : gang->gpus) {
         episode.gpu = g;
         episode.primary = g == primary;
-        if (sink_ != nullptr) {
-          sink_->episode(episode);
-        } else {
-          record_.episodes.push_back(episode);
-        }
+        record_.episodes.push_back(episode);
       }
-      ++gang;
-    } else if (sink_ == nullptr) {
-      record_.episodes.push_back(std::move(episode));
-      continue;
     } else {
-      sink_->episode(episode);
+      record_.episodes.push_back(std::move(episode));
     }
-    if (sink_ != nullptr) spare_lists_.push_back(std::move(episode.jobs));
+    if (of_gang) ++gang;
   }
   episodes_.clear();
   gangs_.clear();

@@ -134,9 +134,9 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
   }
   // On empty GPUs those of a node are alike.
   std::vector<GpuId> first_of_nodes;
-  for (std::size_t g = 0; sole_resident && g < gpus.size(); ++g) {
-    if (g > 0 && state_.gpu(gpus[g]).node == state_.gpu(gpus[g - 1]).node) continue;
-    first_of_nodes.push_back(gpus[g]);
+  if (sole_resident) {
+    state_.each_node(
+        gpus, [&](NodeId, std::span<const GpuId> own) { first_of_nodes.push_back(own.front()); });
   }
   const std::span<const GpuId> unlike =
       sole_resident ? std::span<const GpuId>(first_of_nodes) : gpus;
@@ -175,7 +175,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     if (sole_resident) {
       active.sole_resident = true;
       active.open_episodes += static_cast<int>(gpus.size());
-      for (const GpuId g : gpus) state_.add(g, job, false);
+      state_.add_alone(gpus, job);
       if (!running.will_oom) set_speed(job, active, slowest_gpu);
       return;
     }
@@ -404,7 +404,7 @@ void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu, const GpuLis
 bool SimulatedBackend::begins_on_empty_gpus(std::span<const JobId> jobs,
                                             std::span<const GpuId> gpus) const {
   if (jobs.size() != 1 || gpus.size() == 1) return false;
-  return std::ranges::all_of(gpus, [&](GpuId g) { return state_.gpu(g).residents.empty(); });
+  return std::ranges::all_of(gpus, [&](GpuId g) { return state_.empty_gpus().contains(g); });
 }
 
 /// Another job comes to its GPUs: sets their Devices to what they would be now, had they been kept since its start.
@@ -444,7 +444,7 @@ void SimulatedBackend::vacate_sole(JobId job, Duration solo) {
   } else {
     episode.unfinished = 1;
   }
-  for (const GpuId g : active.running.gpus) state_.remove(g, job);
+  state_.remove_alone(active.running.gpus);
   active.open_episodes -= static_cast<int>(active.running.gpus.size());
   if (active.open_episodes == 0 && active.finished) over_.push_back(job);
   recorder_.add(std::move(episode), std::exchange(active.running.gpus, {}));
@@ -457,41 +457,41 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
   const double seconds = to_seconds(elapsed);
   const Profile& profile = workload_.jobs[index(job)].profile;
   UsageRecord& usage = recorder_.usage();
-  const GpuType* type = nullptr;  // of the GPU before
-  double util_s = 0;
-  std::optional<double> mem_s;
-  std::optional<SoloSource> source;
-  for (const GpuId g : active.running.gpus) {
-    if (const GpuType& own = state_.gpu_type(g); &own != type) {
-      type = &own;
-      double alone = own.speed;
-      std::optional<double> demand_mib = profile.mem_used_mib;
-      if (on_types_ != nullptr) {
-        const Alone known = on_types_->alone(job, own, options_.noise_seed);
-        alone = known.speed;
-        source = known.source;
-        demand_mib = on_types_->memory_mib(job, own);
-      }
-      // The terms of account(), in its order: sums of the same rounding.
-      const double util = 0 + profile.gpu_util_pct.value_or(0) / 100 * active.running.speed / alone;
-      util_s = std::min(1.0, util) * seconds;
-      mem_s.reset();
-      if (demand_mib) {
-        const double memory = active.running.will_oom ? 0 : *demand_mib / own.memory_mib;
-        mem_s = std::min(1.0, memory) * seconds;
-      }
+  state_.each_node(active.running.gpus, [&](NodeId node, std::span<const GpuId> gpus) {
+    const GpuType& type = spec_.nodes[index(node)].gpu;
+    double alone = type.speed;
+    std::optional<double> demand_mib = profile.mem_used_mib;
+    std::optional<SoloSource> source;
+    if (on_types_ != nullptr) {
+      const Alone known = on_types_->alone(job, type, options_.noise_seed);
+      alone = known.speed;
+      source = known.source;
+      demand_mib = on_types_->memory_mib(job, type);
     }
-    usage.busy += elapsed;
-    if (source) usage.solo_s[static_cast<std::size_t>(*source)] += seconds;
+    // The terms of account(), in its order: sums of the same rounding.
+    const double util = 0 + profile.gpu_util_pct.value_or(0) / 100 * active.running.speed / alone;
+    const double util_s = std::min(1.0, util) * seconds;
+    std::optional<double> mem_s;
+    if (demand_mib) {
+      const double memory = active.running.will_oom ? 0 : *demand_mib / type.memory_mib;
+      mem_s = std::min(1.0, memory) * seconds;
+    }
+    for (std::size_t g = 0; g < gpus.size(); ++g) usage.busy += elapsed;
+    const auto add = [&](double& sum, double each) {
+      double local = sum;
+      for (std::size_t g = 0; g < gpus.size(); ++g) local += each;
+      sum = local;
+    };
+    if (source) add(usage.solo_s[static_cast<std::size_t>(*source)], seconds);
     if (profile.gpu_util_pct) {
-      usage.util_s += util_s;
-      usage.util_known_s += seconds;
+      add(usage.util_s, util_s);
+      add(usage.util_known_s, seconds);
     }
     if (mem_s) {
-      usage.mem_s += *mem_s;
-      usage.mem_known_s += seconds;
+      add(usage.mem_s, *mem_s);
+      add(usage.mem_known_s, seconds);
     }
-  }
+  });
 }
 
 void SimulatedBackend::vacate(JobId job) {
@@ -608,11 +608,9 @@ double SimulatedBackend::speed_alone(JobId job, GpuId gpu) const {
 /// The speed of a job alone on all of these GPUs: a gang waits for its slowest member.
 double SimulatedBackend::slowest_alone(JobId job, std::span<const GpuId> gpus) const {
   double speed = std::numeric_limits<double>::infinity();
-  const GpuType* type = nullptr;  // of the GPU before
-  for (const GpuId g : gpus) {
-    if (std::exchange(type, &state_.gpu_type(g)) == &state_.gpu_type(g)) continue;
-    speed = std::min(speed, speed_alone(job, g));
-  }
+  state_.each_node(gpus, [&](NodeId, std::span<const GpuId> own) {
+    speed = std::min(speed, speed_alone(job, own.front()));
+  });
   return speed;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/ids.hpp"
@@ -56,6 +57,8 @@ class RunSink {
   virtual void job(JobId id, const JobRecord& record) = 0;
   /// Called once for each episode, in order of their ends.
   virtual void episode(const EpisodeRecord& episode) = 0;
+  /// As episode() for each of these GPUs in turn: the episodes of a gang, which differ in `gpu` and in `primary`.
+  virtual void episodes(const EpisodeRecord& of_gang, std::span<const GpuId> gpus) = 0;
 };
 
 /// Time integrals over all GPUs [GPU-seconds].

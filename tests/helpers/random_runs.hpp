@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdlib>
+
 /// How often a property is tried on random inputs: always in an optimised build; a tenth as often with assertions or
 /// sanitizers, where a run takes up to ten times as long and shows what is wrong at once. What is rare shows in the
-/// optimised build.
+/// optimised build. A long search is CORUN_RANDOM_RUNS=N, N times as many.
 namespace corun::test {
 
 #if !defined(NDEBUG)
@@ -13,8 +16,10 @@ inline constexpr int kShareOfRuns = 1;
 
 /// Runs of `all`.
 template <typename Count>
-constexpr Count random_runs(Count all) {
-  return all / kShareOfRuns;
+Count random_runs(Count all) {
+  const char* const times = std::getenv("CORUN_RANDOM_RUNS");
+  return all / kShareOfRuns *
+         static_cast<Count>(times == nullptr ? 1 : std::max(1, std::atoi(times)));
 }
 
 /// What these runs must exceed of what all runs exceed by `all`; few runs scatter more, so half of their share.

@@ -58,7 +58,7 @@ class Replay(support.Case):
         self.assertEqual((self.folder / "a.h5").read_bytes(), (self.folder / "b.h5").read_bytes())
 
     def test_any_configuration_that_runs_is_repeated_by_that_of_its_results(self):
-        """Drawn from what `corun list keys` lists."""
+        """Drawn from what `corun list keys` lists; CORUN_RANDOM_RUNS=5 are as many as DumpedRuns draws."""
         values = {"workload.source": ["jrs-queue", "jrs-resampled"], "cluster.gpu_type": ["v100", "T4"],
                   "belief.initial": ["jrs", "prirect", "none", "prefitted"], "world.path": ["prefitted"],
                   "cluster.machines": ["2x1:T4+1x2:V100-16GB"],
@@ -77,7 +77,7 @@ class Replay(support.Case):
                 values[name] = [number(0 if usual == "null" else float(usual)) + k for k in (0, 1)]
         draw = random.Random(46)
         ran = 0
-        for _ in range(500):
+        for _ in range(100 * int(os.environ.get("CORUN_RANDOM_RUNS", "1"))):
             given = {"world.effort": 0.1, "belief.effort": 0.1, "replications": 1}
             for name in draw.sample(sorted(values), draw.randint(1, 4)):
                 given[name] = draw.choice(values[name])
@@ -92,7 +92,7 @@ class Replay(support.Case):
                 corun.replay(path, out=self.folder / "b.h5", force=True, quiet=True, threads=1)
                 self.assertEqual((self.folder / "a.h5").read_bytes(), (self.folder / "b.h5").read_bytes())
                 ran += 1
-        self.assertGreater(ran, 150)
+        self.assertGreater(ran, 30)
 
     def test_mistakes_name_the_argument(self):
         for given, place in (({"set": {"cluster.nodes": "x"}}, "corun.replay(set: 'cluster.nodes'): cluster.nodes: found the quoted text 'x'"),

@@ -46,11 +46,11 @@ Config config_for(const std::string& policy, double load, std::int64_t jobs) {
 double offered_load(const Trace& trace) {
   double work_s = 0;
   corun::Time last{0};
-  for (const corun::JobSpec& job : trace.workload.jobs) {
-    work_s += corun::to_seconds(job.work) * job.gpus;
-    last = std::max(last, job.submit);
+  for (const corun::TraceJob& job : trace.jobs) {
+    work_s += corun::to_seconds(job.spec.work) * job.spec.gpus;
+    last = std::max(last, job.spec.submit);
   }
-  const corun::Time first = trace.workload.jobs.front().submit;
+  const corun::Time first = trace.jobs.front().spec.submit;
   return work_s / (corun::to_seconds(last - first) * kNodes * kGpusPerNode);
 }
 

@@ -102,13 +102,14 @@ DecisionTimes passes_of(const char* name, const char* mode, const char* belief, 
   NodeSpec node;
   node.gpus = kNodeGpus;
   spec.nodes.assign(static_cast<std::size_t>(gpus / kNodeGpus), node);
-  Workload workload;
+  std::vector<JobSpec> jobs;
+  std::vector<JobId> arrivals;
   Rng rng(10, Stream::kTest);
   for (std::size_t j = 0; j < n; ++j) {
     JobSpec job;
     job.work = from_seconds(600 * std::exp(rng.normal()));
-    workload.jobs.push_back(job);
-    workload.arrivals.push_back(static_cast<JobId>(j));
+    jobs.push_back(job);
+    arrivals.push_back(static_cast<JobId>(j));
   }
   const PolicyEntry& entry = *find_policy(name);
   Parameters parameters(entry.parameters);
@@ -116,11 +117,11 @@ DecisionTimes passes_of(const char* name, const char* mode, const char* belief, 
   const auto policy = entry.make({parameters, bench::belief_of(belief, n), 1, false});
   Measured measured(*policy, waiting);
   const ProfileWorld world(n);
-  SimulatedBackend backend(spec, workload, world, {});
+  SimulatedBackend backend(spec, {jobs, arrivals}, world, {});
   std::vector<JobView> views;
   for (std::size_t j = 0; j < n; ++j) {
-    views.push_back(job_view_of(static_cast<JobId>(j), workload.jobs[j]));
-    views.back().estimate = workload.jobs[j].work;
+    views.push_back(job_view_of(static_cast<JobId>(j), jobs[j]));
+    views.back().estimate = jobs[j].work;
   }
   ControlLoop loop(backend, {measured, name, entry.traits_for(parameters)}, std::move(views), {});
   try {

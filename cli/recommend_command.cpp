@@ -253,8 +253,8 @@ int recommend_command(const std::vector<std::string>& arguments) {
   }
   Config config = config_of(values);
   if (jobs) {
-    for (const JobSpec& job : jobs->workload.jobs) {  // the plan of a queue needs room for each
-      config.cluster.nodes = std::max<std::int64_t>(config.cluster.nodes, job.gpus);
+    for (const TraceJob& job : jobs->jobs) {  // the plan of a queue needs room for each
+      config.cluster.nodes = std::max<std::int64_t>(config.cluster.nodes, job.spec.gpus);
     }
   }
   check_files(values, common, {});

@@ -38,8 +38,8 @@ struct PolicyRun {
 /// All policies of one seed, on the same workload, true costs and noise.
 struct Replication {
   std::size_t number = 0;
-  std::shared_ptr<const Trace> trace;
-  std::vector<PolicyRun> runs;  ///< one per policy, in their order
+  std::shared_ptr<const Trace> trace;  ///< shared with the replications that have the same jobs
+  std::vector<PolicyRun> runs;         ///< one per policy, in their order
   /// By JobId, Experiment::clusters_of(); empty unless details are kept.
   std::vector<int> clusters;
 };

@@ -32,9 +32,9 @@ TextWidths widths_in(const ResultsContents& contents) {
       contents.header.gpus, [](const auto& gpu) -> const auto& { return gpu.type; });
   widths.virtual_cluster = width_of(
       contents.header.gpus, [](const auto& gpu) -> const auto& { return gpu.virtual_cluster; });
-  for (const ReplicationView& r : contents.replications) {
+  for (const Replication* r : contents.replications) {
     const std::size_t names = width_of(
-        *r.names, [](const auto& n) -> const auto& { return n; });
+        r->trace->jobs, [](const auto& job) -> const auto& { return job.name; });
     widths.job = std::max(widths.job, names);
   }
   for (std::size_t m = 0; m < kMetricCount; ++m) {
@@ -88,7 +88,7 @@ class ResultTables {
   }
 
   PolicyRow row_of(std::size_t policy) const { return {policy, contents_.header.policies[policy]}; }
-  RunRow row_of(const ReplicationView& r, std::size_t policy) const {
+  RunRow row_of(const Replication& r, std::size_t policy) const {
     return {row_of(policy), r.number};
   }
 
@@ -96,9 +96,9 @@ class ResultTables {
   template <typename F>
   void for_each_run(F f) const {
     for (std::size_t p = 0; p < contents_.header.policies.size(); ++p) {
-      for (const ReplicationView& r : contents_.replications) {
-        assert(r.runs->size() == contents_.header.policies.size());
-        f(r, p, (*r.runs)[p]);
+      for (const Replication* r : contents_.replications) {
+        assert(r->runs.size() == contents_.header.policies.size());
+        f(*r, p, r->runs[p]);
       }
     }
   }
@@ -124,18 +124,19 @@ class ResultTables {
   void runs() const {
     TableOf<JobRow> table(file_, "runs", "one row per job per run (a policy in a replication)",
                           job_columns(widths_));
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       add_jobs(table, r, p, run.record);
     });
     table.finish();
   }
 
-  void add_jobs(TableOf<JobRow>& table, const ReplicationView& r, std::size_t p,
+  void add_jobs(TableOf<JobRow>& table, const Replication& r, std::size_t p,
                 const RunRecord& record) const {
     for (std::size_t j = 0; j < record.jobs.size(); ++j) {
       const JobRecord& job = record.jobs[j];
-      table.add({row_of(r, p), j, (*r.names)[j], job, contents_.header.gpus.at(index(job.gpu)).type,
-                 r.clusters->empty() ? -1 : r.clusters->at(j)});
+      table.add({row_of(r, p), j, r.trace->jobs[j].name, job,
+                 contents_.header.gpus.at(index(job.gpu)).type,
+                 r.clusters.empty() ? -1 : r.clusters.at(j)});
     }
   }
 
@@ -144,7 +145,7 @@ class ResultTables {
         file_, "episodes",
         "one row per episode: a maximal time during which one GPU had a resident",
         episode_columns(widths_));
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       for (std::size_t e = 0; e < run.record.episodes.size(); ++e) {
         table.add({row_of(r, p), e, run.record.episodes[e]});
       }
@@ -158,10 +159,10 @@ class ResultTables {
         "one row per job of an episode, in order of start; a gang is in one episode on each of "
         "its GPUs",
         episode_job_columns(widths_));
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       for (std::size_t e = 0; e < run.record.episodes.size(); ++e) {
         for (const JobId job : run.record.episodes[e].jobs) {
-          table.add({row_of(r, p), e, job, (*r.names)[index(job)]});
+          table.add({row_of(r, p), e, job, r.trace->jobs[index(job)].name});
         }
       }
     });
@@ -171,7 +172,7 @@ class ResultTables {
   void usage() const {
     TableOf<UsageRow> table(file_, "usage", "one row per run: sums over time and all GPUs",
                             usage_columns(widths_));
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       if (run.failure.empty()) table.add({row_of(r, p), run.record});
     });
     table.finish();
@@ -181,7 +182,7 @@ class ResultTables {
     TableOf<MetricsRow> table(file_, "metrics",
                               "one row per run; NaN where a run does not define a metric",
                               metric_columns(widths_));
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       table.add({row_of(r, p), run.metrics});
     });
     table.finish();
@@ -189,7 +190,7 @@ class ResultTables {
 
   void failures() const {
     std::size_t longest = 0;
-    for_each_run([&](const ReplicationView&, std::size_t, const PolicyRun& run) {
+    for_each_run([&](const Replication&, std::size_t, const PolicyRun& run) {
       longest = std::max(longest, run.failure.size());
     });
     if (longest == 0) return;
@@ -198,7 +199,7 @@ class ResultTables {
         "one row per run that the policy ended by breaking a rule; the file has no other data of "
         "these runs. A file without failures lacks this table",
         failure_columns(widths_, longest));
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       if (!run.failure.empty()) table.add({row_of(r, p), run.failure});
     });
     table.finish();
@@ -270,7 +271,7 @@ class ResultTables {
         "left_out rows are not here",
         co_run_columns());
     std::size_t left_out = 0;
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       left_out += run.details.co_runs_left_out;
       for (const CoRunRecord& c : run.details.co_runs) table.add({row_of(r, p), c});
     });
@@ -286,7 +287,7 @@ class ResultTables {
         "are not here",
         event_columns());
     std::size_t left_out = 0;
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       left_out += run.details.events_left_out;
       for (const EventRecord& e : run.details.events) table.add({row_of(r, p), e});
     });
@@ -301,7 +302,7 @@ class ResultTables {
         "one row per slice of the time from first submission to last end, replication 0: means "
         "over the slice",
         over_time_columns());
-    for_each_run([&](const ReplicationView& r, std::size_t p, const PolicyRun& run) {
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       for (const SliceRecord& s : run.details.slices) table.add({row_of(r, p), s});
     });
     table.finish();
@@ -317,7 +318,7 @@ class ResultTables {
                          "one row per job and policy: the prediction before the run, as in /runs",
                          job_columns(widths_));
     if (contents_.result != nullptr && !contents_.replications.empty()) {
-      const ReplicationView& r = contents_.replications.front();
+      const Replication& r = *contents_.replications.front();
       const std::vector<PolicyRun>& all = contents_.result->predicted;
       for (std::size_t p = 0; p < all.size(); ++p) {
         metrics.add({row_of(r, p), all[p].metrics});

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "results/replay_result.hpp"
 #include "results/results_header.hpp"
@@ -12,17 +11,9 @@
 /// Equal contents give equal bytes.
 namespace corun::inline results {
 
-/// A reference to the data of a replication that the tables need.
-struct ReplicationView {
-  std::size_t number;
-  const std::vector<std::string>* names;  ///< names of its jobs
-  const std::vector<PolicyRun>* runs;     ///< in the order of ResultsHeader::policies
-  const std::vector<int>* clusters;       ///< Replication::clusters
-};
-
 struct ResultsContents {
   const ResultsHeader& header;
-  std::span<const ReplicationView> replications;  ///< ascending by number
+  std::span<const Replication* const> replications;  ///< ascending by number
   /// Comparison and coverage. Null makes a part file: incomplete, with these tables empty.
   const ReplayResult* result = nullptr;
 };

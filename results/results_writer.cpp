@@ -17,15 +17,19 @@
 
 namespace corun::inline results {
 
-struct ResultsWriter::Impl {
-  /// Copy of the data that a part needs from a replication.
-  struct Pending {
-    std::size_t number;
-    std::vector<std::string> names;
-    std::vector<PolicyRun> runs;
-    std::vector<int> clusters;
-  };
+namespace {
 
+std::vector<const Replication*> by_number(const std::vector<Replication>& replications) {
+  std::vector<const Replication*> sorted;
+  sorted.reserve(replications.size());
+  for (const Replication& r : replications) sorted.push_back(&r);
+  std::ranges::sort(sorted, {}, &Replication::number);
+  return sorted;
+}
+
+}  // namespace
+
+struct ResultsWriter::Impl {
   Impl(const std::string& path, ResultsHeader the_header, std::chrono::milliseconds the_interval)
       : target(checked_output_path(path, kOutputFlag)),
         header(std::move(the_header)),
@@ -41,7 +45,7 @@ struct ResultsWriter::Impl {
       wake.wait(lock, stop, [&] { return !pending.empty(); });
       wake.wait_for(lock, stop, interval, [] { return false; });
       if (stop.stop_requested()) return;
-      const std::vector<Pending> batch = std::exchange(pending, {});
+      const std::vector<Replication> batch = std::exchange(pending, {});
       lock.unlock();
       std::exception_ptr thrown;
       try {
@@ -55,13 +59,10 @@ struct ResultsWriter::Impl {
   }
 
   /// Called by the thread, or after its end.
-  void write_part(const std::vector<Pending>& batch) {
+  void write_part(const std::vector<Replication>& batch) {
     if (batch.empty()) return;
-    std::vector<ReplicationView> views;
-    views.reserve(batch.size());
-    for (const Pending& p : batch) views.push_back({p.number, &p.names, &p.runs, &p.clusters});
-    std::ranges::sort(views, {}, &ReplicationView::number);
-    const std::string image = results_image({header, views});
+    const std::vector<const Replication*> replications = by_number(batch);
+    const std::string image = results_image({header, replications});
     if (parts == 0) sync_directory(directory_of(directory.path()));
     write_file_atomically(directory.part_path(parts), image);
     ++parts;
@@ -84,7 +85,7 @@ struct ResultsWriter::Impl {
 
   std::mutex mutex;  ///< guards pending and failure
   std::condition_variable_any wake;
-  std::vector<Pending> pending;
+  std::vector<Replication> pending;
   std::exception_ptr failure;
   std::jthread writer;  ///< last member: the thread uses the others
 };
@@ -101,8 +102,7 @@ ResultsWriter::~ResultsWriter() {
 
 void ResultsWriter::add(const Replication& replication) {
   assert(!impl_->finished);
-  Impl::Pending copy{replication.number, replication.trace->names, replication.runs,
-                     replication.clusters};
+  Replication copy = replication;
   const std::lock_guard lock(impl_->mutex);
   if (impl_->failure) std::rethrow_exception(impl_->failure);
   impl_->pending.push_back(std::move(copy));
@@ -116,15 +116,10 @@ const std::string& ResultsWriter::notice() const { return impl_->directory.notic
 void ResultsWriter::finish(const ReplayResult& result, const std::string& elsewhere) {
   assert(!impl_->finished);
   impl_->end_thread();
-  std::vector<ReplicationView> views;
-  views.reserve(result.replications.size());
-  for (const Replication& r : result.replications) {
-    views.push_back({r.number, &r.trace->names, &r.runs, &r.clusters});
-  }
-  std::ranges::sort(views, {}, &ReplicationView::number);
+  const std::vector<const Replication*> replications = by_number(result.replications);
   try {
     write_file_atomically(elsewhere.empty() ? impl_->target : elsewhere,
-                          results_image({impl_->header, views, &result}));
+                          results_image({impl_->header, replications, &result}));
   } catch (const std::exception& error) {
     impl_->keep_parts = true;
     try {

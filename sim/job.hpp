@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
+#include "sim/base/member_span.hpp"
 #include "sim/ids.hpp"
 #include "sim/profile.hpp"
 #include "sim/time.hpp"
@@ -25,7 +26,7 @@ struct JobSpec {
   int priority = 0;  ///< larger goes first with policies that use priorities
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
-  /// GPU models on which it may run: bit i stands for Trace::gpu_models[i]; 0: any.
+  /// GPU models on which it may run: bit i stands for Trace::model_names[i], in the engine for GpuType::id i; 0: any.
   std::uint32_t gpu_models = 0;
   std::uint32_t virtual_cluster = 0;  ///< index into Trace::virtual_clusters, if there are any
   std::int64_t steps = 0;  ///< `work` in whole training steps, if the trace counts them; else 0
@@ -36,11 +37,10 @@ struct JobSpec {
   std::optional<Duration> epoch;  ///< solo time of one epoch, for profiling.mode: epoch
 };
 
-/// The jobs of one replication. JobId is the index into `jobs` and never changes. `arrivals` is the
-/// order of arrival: submit times ascend; equal times in this order.
+/// The jobs of one replication as the engine takes them: a view of specs and an order that others own and keep.
 struct Workload {
-  std::vector<JobSpec> jobs;
-  std::vector<JobId> arrivals;
+  MemberSpan<JobSpec> jobs;         ///< JobId is the position and never changes
+  std::span<const JobId> arrivals;  ///< submit times ascend; jobs of one time in this order
 };
 
 }  // namespace corun::inline sim

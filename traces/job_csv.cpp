@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string_view>
@@ -352,9 +353,9 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
       spec.profile.packing_label = static_cast<int>(*value);
     }
     if (!csv.text(zoo).empty()) {
-      found.zoo_run = {std::string(csv.text(zoo)),
-                       static_cast<double>(csv.integer(batch, kZooBatch).value_or(1)),
-                       csv.place(zoo)};
+      found.zoo_run = std::make_shared<const ZooRun>(
+          ZooRun{std::string(csv.text(zoo)),
+                 static_cast<double>(csv.integer(batch, kZooBatch).value_or(1)), csv.place(zoo)});
     }
     found.on_types = on_types.read(csv);
     found.key = keys.of(csv.text(workload));
@@ -519,9 +520,9 @@ namespace {
 
 std::string model_names(const Trace& trace, std::uint32_t bits) {
   std::string names;
-  for (std::size_t i = 0; i < trace.gpu_models.size(); ++i) {
+  for (std::size_t i = 0; i < trace.model_names.size(); ++i) {
     if ((bits >> i & 1U) == 0) continue;
-    names += (names.empty() ? "" : "|") + trace.gpu_models[i];
+    names += (names.empty() ? "" : "|") + trace.model_names[i];
   }
   return names;
 }
@@ -534,7 +535,7 @@ struct RareColumns {
   bool steps = false;
   bool packing_label = false;
   bool zoo = false;             ///< both columns
-  std::vector<bool> solo_on;    ///< by type of Trace::on_types
+  std::vector<bool> solo_on;    ///< by type of Trace::measured_types
   std::vector<bool> memory_on;  ///< the same
 
   bool writes(std::string_view column) const {
@@ -552,44 +553,44 @@ struct RareColumns {
 }  // namespace
 
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys) {
-  const auto& jobs = trace.workload.jobs;
+  const auto any_job = [&](const auto& test) { return std::ranges::any_of(trace.jobs, test); };
   RareColumns rare;
-  rare.gpu_milli = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.gpu_milli < 1000; });
-  rare.gpu_models = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.gpu_models != 0; });
+  rare.gpu_milli = any_job([](const TraceJob& j) { return j.spec.gpu_milli < 1000; });
+  rare.gpu_models = any_job([](const TraceJob& j) { return j.spec.gpu_models != 0; });
   rare.virtual_cluster = !trace.virtual_clusters.empty();
-  rare.steps = std::ranges::any_of(jobs, [](const JobSpec& j) { return j.steps != 0; });
-  rare.packing_label = std::ranges::any_of(
-      jobs, [](const JobSpec& j) { return j.profile.packing_label.has_value(); });
-  rare.zoo = !trace.zoo_runs.empty();
-  const auto is_known = [](double value) { return !std::isnan(value); };
-  for (const MeasuredOnType& type : trace.on_types) {
-    rare.solo_on.push_back(std::ranges::any_of(type.solo_s, is_known));
-    rare.memory_on.push_back(std::ranges::any_of(type.memory_mib, is_known));
+  rare.steps = any_job([](const TraceJob& j) { return j.spec.steps != 0; });
+  rare.packing_label =
+      any_job([](const TraceJob& j) { return j.spec.profile.packing_label.has_value(); });
+  rare.zoo = any_job([](const TraceJob& j) { return j.zoo_run != nullptr; });
+  const std::size_t types = trace.measured_types.size();
+  for (std::size_t t = 0; t < types; ++t) {
+    rare.solo_on.push_back(
+        any_job([&](const TraceJob& j) { return !std::isnan(on_type(j, t).solo_s); }));
+    rare.memory_on.push_back(
+        any_job([&](const TraceJob& j) { return !std::isnan(on_type(j, t).memory_mib); }));
   }
   std::string separator;
   for (const CsvColumn& column : kJobColumns) {
     if (rare.writes(column.name)) out << std::exchange(separator, ",") << column.name;
   }
-  for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
-    const std::string& type = trace.on_types[t].gpu_type;
+  for (std::size_t t = 0; t < types; ++t) {
+    const std::string& type = trace.measured_types[t].name;
     if (rare.solo_on[t]) out << ',' << csv_text(std::string(kSoloOn) + type);
     if (rare.memory_on[t]) out << ',' << csv_text(std::string(kMemoryOn) + type);
   }
   out << '\n';
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const JobSpec& job = jobs[i];
+  for (const TraceJob& found : trace.jobs) {
+    const JobSpec& job = found.spec;
     const Profile& profile = job.profile;
-    out << csv_text(trace.names[i]) << ',' << csv_seconds(job.submit) << ','
-        << csv_seconds(job.work) << ',' << std::to_string(job.gpus) << ','
-        << std::to_string(job.priority) << ',' << csv_number(profile.gpu_util_pct) << ','
-        << csv_number(profile.mem_alloc_pct) << ',' << csv_number(profile.mem_time_pct) << ','
-        << csv_number(profile.mem_used_mib) << ',' << std::to_string(job.request.cpu_milli) << ','
-        << std::to_string(job.request.memory_mib) << ','
-        << (job.epoch ? csv_seconds(*job.epoch) : std::string()) << ','
-        << csv_text(keys.text(trace.keys[i])) << ','
-        << (trace.clusters[i] == kUnknownCluster ? std::string()
-                                                 : std::to_string(trace.clusters[i]))
-        << ',' << csv_number(trace.uncertainties[i]) << ',' << (profile.imputed ? '1' : '0');
+    out << csv_text(found.name) << ',' << csv_seconds(job.submit) << ',' << csv_seconds(job.work)
+        << ',' << std::to_string(job.gpus) << ',' << std::to_string(job.priority) << ','
+        << csv_number(profile.gpu_util_pct) << ',' << csv_number(profile.mem_alloc_pct) << ','
+        << csv_number(profile.mem_time_pct) << ',' << csv_number(profile.mem_used_mib) << ','
+        << std::to_string(job.request.cpu_milli) << ',' << std::to_string(job.request.memory_mib)
+        << ',' << (job.epoch ? csv_seconds(*job.epoch) : std::string()) << ','
+        << csv_text(keys.text(found.key)) << ','
+        << (found.cluster == kUnknownCluster ? std::string() : std::to_string(found.cluster)) << ','
+        << csv_number(found.uncertainty) << ',' << (profile.imputed ? '1' : '0');
     if (rare.gpu_milli) {
       out << ',' << (job.gpu_milli < 1000 ? std::to_string(job.gpu_milli) : std::string());
     }
@@ -601,16 +602,16 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
           << (profile.packing_label ? std::to_string(*profile.packing_label) : std::string());
     }
     if (rare.zoo) {
-      const auto run = trace.zoo_runs.find(i);
-      out << ',' << (run == trace.zoo_runs.end() ? std::string() : csv_text(run->second.model))
-          << ',' << (run == trace.zoo_runs.end() ? std::string() : csv_number(run->second.batch));
+      const ZooRun* run = found.zoo_run.get();
+      out << ',' << (run == nullptr ? std::string() : csv_text(run->model)) << ','
+          << (run == nullptr ? std::string() : csv_number(run->batch));
     }
-    for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
-      const double solo_s = trace.on_types[t].solo_s[i];
+    for (std::size_t t = 0; t < types; ++t) {
+      const JobOnType on = on_type(found, t);
       if (rare.solo_on[t]) {
-        out << ',' << (std::isinf(solo_s) ? std::string(kDoesNotRun) : csv_number(solo_s));
+        out << ',' << (std::isinf(on.solo_s) ? std::string(kDoesNotRun) : csv_number(on.solo_s));
       }
-      if (rare.memory_on[t]) out << ',' << csv_number(trace.on_types[t].memory_mib[i]);
+      if (rare.memory_on[t]) out << ',' << csv_number(on.memory_mib);
     }
     out << '\n';
   }

@@ -40,11 +40,10 @@
 ///   solo_s@TYPE    [s] run time alone on a GPU of TYPE, 1e-9 to 9e7; "-": does not run there
 ///   mem_used_mib@TYPE  memory demand on a GPU of TYPE [MiB]
 ///
-/// The last two stand once for each TYPE, of any number of GPU types: Trace::on_types, in the order in
+/// The last two stand once for each TYPE, of any number of GPU types: Trace::measured_types, in the order in
 /// which the header names them. TYPE is kept as it is written; the reader knows no GPU types.
 ///
-/// Times are kept to the nanosecond. Identifiers follow the order of rows; arrivals follow `submit_s`, rows
-/// of one instant in file order. Other columns are left out (Trace::unread_columns), but a name that is
+/// Times are kept to the nanosecond. Identifiers follow the order of rows. Other columns are left out (Trace::unread_columns), but a name that is
 /// nearly that of a missing column above is refused.
 namespace corun::inline traces {
 
@@ -67,8 +66,7 @@ Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys
 bool looks_like_job_csv(const TraceHead& head);
 
 /// Writes all columns but `state`, in the table's order, but leaves out those of the nine before it that no job uses.
-/// Reading it back gives the same jobs with the same identifiers, and arrivals as by order_arrivals();
-/// `source`, `reference_type`, features and `shuffled_by_default` are not part of the file, nor is a type on
+/// Reading it back gives the same jobs with the same identifiers; `source`, `reference_type`, features and `shuffled_by_default` are not part of the file, nor is a type on
 /// which nothing is known of any job. Names must have no tabs and line breaks, as from every reader.
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys);
 

@@ -111,8 +111,8 @@ void add_paper_job(Trace& trace, WorkloadKeys& keys, const PaperJob& job, std::s
   spec.work = from_seconds(job.solo_s);
   spec.profile = profile_of(job.model, job.batch_size);
   spec.epoch = from_seconds(job.solo_s / job.epochs);
-  add_job(trace, spec, std::move(name), keys.of(job.model, job.batch_size, job.epochs), job.cluster,
-          job.uncertainty);
+  trace.jobs.push_back({spec, std::move(name), keys.of(job.model, job.batch_size, job.epochs),
+                        job.cluster, job.uncertainty});
 }
 
 CorunMeasurement measurement_of(WorkloadKeys& keys, std::string_view table, int row,
@@ -159,7 +159,6 @@ Trace row_trace(WorkloadKeys& keys, std::string_view table, int row,
     const PaperJob job = job_of(*side);
     add_paper_job(trace, keys, job, queued ? std::string(queued->id) : short_name(job), Time{0});
   }
-  order_arrivals(trace);
   return trace;
 }
 
@@ -229,7 +228,6 @@ Trace jrs_queue_trace(WorkloadKeys& keys) {
   for (const QueueJob& job : jrs_queue()) {
     add_paper_job(trace, keys, job_of(job), std::string(job.id), Time{0});
   }
-  order_arrivals(trace);
   return trace;
 }
 
@@ -262,7 +260,6 @@ Trace jrs_resampled_trace(WorkloadKeys& keys, int jobs, std::optional<double> in
     add_paper_job(trace, keys, job, short_name(job) + "#" + std::to_string(i),
                   from_seconds(submit_s));
   }
-  order_arrivals(trace);
   return trace;
 }
 

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <map>
+#include <memory>
+#include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/nan.hpp"
@@ -26,19 +27,36 @@ inline constexpr double kUnknownUncertainty = std::numeric_limits<double>::quiet
 inline constexpr double kLeastSoloS = 1e-9;
 inline constexpr double kLongestSoloS = 9e7;
 
-/// Measurements of jobs alone on one GPU type, by JobId.
-struct MeasuredOnType {
-  std::string gpu_type;            ///< as its file names it: a name or an alias of a GPU type
-  std::vector<double> solo_s;      ///< [s] above 0; NaN: not measured; infinity: does not run there
-  std::vector<double> memory_mib;  ///< demand; NaN: not measured
+/// A GPU type on which jobs were measured alone.
+struct MeasuredType {
+  std::string name;        ///< as its file says it: a name or an alias of a GPU type
   std::string place = {};  ///< of the name, for messages: FILE:LINE:COLUMN; empty: in no file
 };
 
-/// A job that names a model of the zoo (predictors/graph/zoo) and a batch in place of a profile.
+/// What is known of a job alone on one GPU type.
+struct JobOnType {
+  double solo_s = kNaN;      ///< [s] above 0; NaN: not measured; infinity: does not run there
+  double memory_mib = kNaN;  ///< demand; NaN: not measured
+};
+
+/// A model of the zoo (predictors/graph/zoo) and a batch, which a job may name in place of a profile.
 struct ZooRun {
   std::string model;
   double batch = 1;   ///< samples of a training step
   std::string place;  ///< for messages: FILE:LINE:COLUMN
+};
+
+/// A job with its data for output, worlds and beliefs.
+struct TraceJob {
+  JobSpec spec = {};
+  std::string name = {};  ///< in the output; the jobs of a trace have different ones
+  WorkloadKey key = kUnknownWorkload;
+  int cluster = kUnknownCluster;  ///< of the profile
+  /// Sum of the profile's distances to all centres [percentage points].
+  double uncertainty = kUnknownUncertainty;
+  std::vector<double> features = {};     ///< by Trace::feature_list; NaN: not known
+  std::vector<JobOnType> on_types = {};  ///< by Trace::measured_types; may end early: on_type()
+  std::shared_ptr<const ZooRun> zoo_run = {};  ///< null if it names no model
 };
 
 /// Rows of a file that are no jobs of the trace, for one reason.
@@ -59,25 +77,17 @@ struct JobsInState {
   bool chosen = true;  ///< they count as jobs
 };
 
-/// `names`, `keys`, `clusters` and `uncertainties` are indexed by JobId and as long as `workload.jobs`.
 struct Trace {
-  Workload workload;
-  std::vector<std::string> names;     ///< in the output; all different
-  std::vector<WorkloadKey> keys;      ///< kUnknownWorkload if never measured
-  std::vector<int> clusters;          ///< of the profile, kUnknownCluster if not known
-  std::vector<double> uncertainties;  ///< sum of distances to all centres [percentage points]; NaN
-                                      ///< if not known
+  std::vector<TraceJob> jobs;  ///< by JobId
   /// Known features of a job alone beyond its profile: for worlds and beliefs, which ask by name. Empty if
   /// there are none.
   std::vector<SpeedTable::Feature> feature_list;
-  std::vector<double> features;               ///< jobs x feature_list, row-major; NaN: not known
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
-  std::vector<std::string> gpu_models;        ///< bit i of JobSpec::gpu_models, 32 at most
+  std::vector<std::string> model_names;       ///< of the bits of JobSpec::gpu_models, 32 at most
   /// GPU type of JobSpec::work; empty: not known. The work of a job that names one GPU model is its run time on it.
   std::string reference_type;
-  std::vector<MeasuredOnType> on_types;    ///< each type once
-  std::map<std::size_t, ZooRun> zoo_runs;  ///< by JobId, of the jobs that name a model
-  std::vector<LeftOut> left_out;           ///< rows that are no jobs of the trace, by reason
+  std::vector<MeasuredType> measured_types;  ///< each once
+  std::vector<LeftOut> left_out;             ///< rows that are no jobs of the trace, by reason
   std::vector<JobsInState> states;  ///< rows by the state that their file says; empty: it says none
   /// What a reader assumed of the file, for the output: "times of day without a zone are taken as UTC".
   std::vector<std::string> assumptions;
@@ -85,50 +95,41 @@ struct Trace {
   std::vector<std::string> unread_columns;
   std::vector<std::string> files_beside;  ///< files read beside the named one
   std::string source;                     ///< origin of the jobs, for the output
-  std::size_t imputed_profiles = 0;       ///< jobs whose profile stands in for an unpublished one
+  std::size_t drawn_profiles = 0;         ///< jobs with the profile of a measured job, drawn
   bool shuffled_by_default = false;       ///< default of workload.order (DESIGN 4.8)
 };
 
-/// Appends a job; its JobId is its position. Nothing is known of it on any of `on_types`.
-/// order_arrivals() fills `arrivals`.
-inline void add_job(Trace& trace, const JobSpec& job, std::string name, WorkloadKey key,
-                    int cluster, double uncertainty) {
-  trace.imputed_profiles += job.profile.imputed ? 1 : 0;
-  trace.workload.jobs.push_back(job);
-  trace.names.push_back(std::move(name));
-  trace.keys.push_back(key);
-  trace.clusters.push_back(cluster);
-  trace.uncertainties.push_back(uncertainty);
-  for (MeasuredOnType& type : trace.on_types) {
-    type.solo_s.push_back(kNaN);
-    type.memory_mib.push_back(kNaN);
-  }
-}
-
-/// A trace without jobs that has the features and GPU types of `whole`, as add_job_of() needs.
+/// A trace without jobs that has the tables of `whole`, so that it can take jobs of it.
 inline Trace without_jobs(const Trace& whole) {
   Trace empty;
   empty.feature_list = whole.feature_list;
+  empty.virtual_clusters = whole.virtual_clusters;
+  empty.model_names = whole.model_names;
   empty.reference_type = whole.reference_type;
-  for (const MeasuredOnType& type : whole.on_types)
-    empty.on_types.push_back({type.gpu_type, {}, {}});
+  empty.measured_types = whole.measured_types;
   empty.source = whole.source;
   return empty;
 }
 
-/// Appends job `j` of `whole` with all that is known of it, as `job`. `part` comes from
-/// without_jobs(whole).
-inline void add_job_of(const Trace& whole, std::size_t j, const JobSpec& job, Trace& part) {
-  add_job(part, job, whole.names[j], whole.keys[j], whole.clusters[j], whole.uncertainties[j]);
-  const std::size_t width = whole.feature_list.size();
-  for (std::size_t f = 0; f < width; ++f) part.features.push_back(whole.features[j * width + f]);
-  if (const auto run = whole.zoo_runs.find(j); run != whole.zoo_runs.end()) {
-    part.zoo_runs.emplace(part.names.size() - 1, run->second);
-  }
-  for (std::size_t t = 0; t < whole.on_types.size(); ++t) {
-    part.on_types[t].solo_s.back() = whole.on_types[t].solo_s[j];
-    part.on_types[t].memory_mib.back() = whole.on_types[t].memory_mib[j];
-  }
+/// By JobId; the trace must outlive them.
+inline std::vector<std::string_view> names_of(const Trace& trace) {
+  std::vector<std::string_view> names;
+  names.reserve(trace.jobs.size());
+  for (const TraceJob& job : trace.jobs) names.emplace_back(job.name);
+  return names;
+}
+
+/// By JobId.
+inline std::vector<WorkloadKey> keys_of(const Trace& trace) {
+  std::vector<WorkloadKey> keys;
+  keys.reserve(trace.jobs.size());
+  for (const TraceJob& job : trace.jobs) keys.push_back(job.key);
+  return keys;
+}
+
+/// What is known of a job on the type Trace::measured_types[t].
+inline JobOnType on_type(const TraceJob& job, std::size_t t) {
+  return t < job.on_types.size() ? job.on_types[t] : JobOnType{};
 }
 
 /// The solo time [s] `factor` times as long, within the limits above; NaN and infinity stay.
@@ -136,15 +137,24 @@ inline double scaled_solo_s(double solo_s, double factor) {
   return std::isfinite(solo_s) ? std::clamp(solo_s * factor, kLeastSoloS, kLongestSoloS) : solo_s;
 }
 
-/// Sorts arrivals by submit time; jobs of one instant in the order of their identifiers.
-inline void order_arrivals(Trace& trace) {
-  auto& arrivals = trace.workload.arrivals;
-  arrivals.clear();
-  for (std::size_t i = 0; i < trace.workload.jobs.size(); ++i) {
-    arrivals.push_back(static_cast<JobId>(i));
-  }
-  std::ranges::stable_sort(arrivals, {},
-                           [&](JobId id) { return trace.workload.jobs[index(id)].submit; });
+/// Sorts jobs by submit time; those of one instant keep their order.
+inline void sort_by_submit_time(const Trace& trace, std::vector<JobId>& jobs) {
+  const auto submit = [&](JobId j) { return trace.jobs[index(j)].spec.submit; };
+  if (!std::ranges::is_sorted(jobs, {}, submit)) std::ranges::stable_sort(jobs, {}, submit);
+}
+
+/// All jobs by submit time, those of one instant in the order of their identifiers.
+inline std::vector<JobId> by_submit_time(const Trace& trace) {
+  std::vector<JobId> jobs;
+  jobs.reserve(trace.jobs.size());
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) jobs.push_back(static_cast<JobId>(j));
+  sort_by_submit_time(trace, jobs);
+  return jobs;
+}
+
+/// The jobs in this order of arrival for the engine. Both arguments must outlive it.
+inline Workload workload_of(const Trace& trace, std::span<const JobId> arrivals) {
+  return {{trace.jobs, &TraceJob::spec}, arrivals};
 }
 
 }  // namespace corun::inline traces

@@ -22,12 +22,13 @@ std::uint32_t clamped(std::size_t line) {
 
 }  // namespace
 
-std::optional<std::uint32_t> NameIndex::find(std::string_view name) const {
+std::optional<std::uint32_t> NameIndex::find(std::string_view name,
+                                             MemberSpan<std::string> list) const {
   if (slots_.empty()) return std::nullopt;
   const std::uint32_t hash = hash_of(name);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = hash & mask; slots_[at].index != 0; at = (at + 1) & mask) {
-    if (slots_[at].hash == hash && (*names_)[slots_[at].index - 1] == name) {
+    if (slots_[at].hash == hash && list[slots_[at].index - 1] == name) {
       return slots_[at].index - 1;
     }
   }
@@ -41,16 +42,17 @@ void NameIndex::place(Slot slot) {
   slots_[at] = slot;
 }
 
-void NameIndex::added() {
+void NameIndex::add(std::string_view name) {
   constexpr std::size_t kFewest = 64;
-  if (names_->size() * 2 > slots_.size()) {
+  ++names_;
+  if (std::size_t{names_} * 2 > slots_.size()) {
     std::vector<Slot> old(std::max(kFewest, slots_.size() * 2));
     old.swap(slots_);
     for (const Slot& slot : old) {
       if (slot.index != 0) place(slot);
     }
   }
-  place({hash_of(names_->back()), static_cast<std::uint32_t>(names_->size())});
+  place({hash_of(name), names_});
 }
 
 std::string text_of(const LeftOut& left_out) {
@@ -64,29 +66,23 @@ std::string text_of(const LeftOut& left_out) {
          std::to_string(left_out.first_line) + ")";
 }
 
-TraceBuilder::TraceBuilder(std::string source, const LogRules& rules)
-    : rules_(rules), names_(trace_.names), virtual_clusters_(trace_.virtual_clusters) {
+TraceBuilder::TraceBuilder(std::string source, const LogRules& rules) : rules_(rules) {
   trace_.source = std::move(source);
 }
 
 std::optional<std::size_t> TraceBuilder::line_of(std::string_view name) const {
-  const auto job = names_.find(name);
+  const auto job = names_.find(name, {trace_.jobs, &TraceJob::name});
   if (!job) return std::nullopt;
   return lines_[*job];
 }
 
 void TraceBuilder::add(TraceJob job, std::size_t line) {
-  if (trace_.names.size() + 1 >= index(kNoJob)) {
+  if (trace_.jobs.size() + 1 >= index(kNoJob)) {
     throw InputError(trace_.source + ":" + std::to_string(line),
                      "more jobs than identifiers, expected fewer than 4294967295; split the file");
   }
-  add_job(trace_, job.spec, std::move(job.name), job.key, job.cluster, job.uncertainty);
-  for (std::size_t t = 0; t < job.on_types.size(); ++t) {
-    trace_.on_types.at(t).solo_s.back() = job.on_types[t].solo_s;
-    trace_.on_types[t].memory_mib.back() = job.on_types[t].memory_mib;
-  }
-  if (job.zoo_run) trace_.zoo_runs.emplace(trace_.names.size() - 1, std::move(*job.zoo_run));
-  names_.added();
+  names_.add(job.name);
+  trace_.jobs.push_back(std::move(job));
   lines_.push_back(clamped(line));
 }
 
@@ -161,15 +157,15 @@ void TraceBuilder::assume(std::string_view assumption) {
 }
 
 std::uint32_t TraceBuilder::virtual_cluster(std::string_view name) {
-  if (const auto known = virtual_clusters_.find(name)) return *known;
+  if (const auto known = virtual_clusters_.find(name, trace_.virtual_clusters)) return *known;
   trace_.virtual_clusters.emplace_back(name);
-  virtual_clusters_.added();
+  virtual_clusters_.add(name);
   return static_cast<std::uint32_t>(trace_.virtual_clusters.size() - 1);
 }
 
 std::optional<std::uint32_t> TraceBuilder::gpu_model(std::string_view name) {
   constexpr std::size_t kMost = 32;
-  auto& models = trace_.gpu_models;
+  auto& models = trace_.model_names;
   auto known = std::ranges::find(models, name);
   if (known == models.end()) {
     if (models.size() == kMost) return std::nullopt;
@@ -179,23 +175,22 @@ std::optional<std::uint32_t> TraceBuilder::gpu_model(std::string_view name) {
 }
 
 std::size_t TraceBuilder::gpu_type(std::string_view name, std::string place) {
-  auto& types = trace_.on_types;
-  auto known = std::ranges::find(types, name, &MeasuredOnType::gpu_type);
+  auto& types = trace_.measured_types;
+  auto known = std::ranges::find(types, name, &MeasuredType::name);
   if (known == types.end()) {
-    const std::vector<double> unknown(jobs(), kNaN);
-    known = types.insert(types.end(), {std::string(name), unknown, unknown, std::move(place)});
+    known = types.insert(types.end(), {std::string(name), std::move(place)});
   }
   return static_cast<std::size_t>(known - types.begin());
 }
 
 Trace TraceBuilder::take(const std::string& place) {
   std::string why;
-  std::size_t rows = trace_.names.size();
+  std::size_t rows = trace_.jobs.size();
   for (const LeftOut& left_out : trace_.left_out) {
     rows += left_out.rows;
     why += (why.empty() ? "" : ", ") + text_of(left_out);
   }
-  if (trace_.names.empty()) {
+  if (trace_.jobs.empty()) {
     throw InputError(place, why.empty() ? "no rows after the header, expected one per job; add jobs"
                                         : "no job is left, expected some; left out were " + why);
   }
@@ -205,15 +200,14 @@ Trace TraceBuilder::take(const std::string& place) {
                                 "out were " +
                                 why + "; are the columns the right ones?");
   }
-  order_arrivals(trace_);
   return std::move(trace_);
 }
 
 Trace TraceBuilder::take_from_first_submit(const std::string& place) {
-  auto& jobs = trace_.workload.jobs;
-  if (!jobs.empty()) {
-    const Time first = std::ranges::min_element(jobs, {}, &JobSpec::submit)->submit;
-    for (JobSpec& job : jobs) job.submit -= first;
+  const auto submit = [](const TraceJob& job) { return job.spec.submit; };
+  if (!trace_.jobs.empty()) {
+    const Time first = submit(*std::ranges::min_element(trace_.jobs, {}, submit));
+    for (TraceJob& job : trace_.jobs) job.spec.submit -= first;
   }
   return take(place);
 }

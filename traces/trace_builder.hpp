@@ -29,12 +29,10 @@ inline constexpr IntegerRule kRequestRule{"a whole number", 0, 1'000'000'000'000
 /// Finds names by their text in a growing list. 16 to 32 bytes for each, beside the list.
 class NameIndex {
  public:
-  /// `names` must outlive this; call added() after each name appended to it.
-  explicit NameIndex(const std::vector<std::string>& names) : names_(&names) {}
-
-  std::optional<std::uint32_t> find(std::string_view name) const;
-  /// The last of the names is new: find() did not find it.
-  void added();
+  /// The place of a name in the list, all of whose names were added.
+  std::optional<std::uint32_t> find(std::string_view name, MemberSpan<std::string> list) const;
+  /// Adds the next name of the list, which find() did not find.
+  void add(std::string_view name);
 
  private:
   struct Slot {
@@ -42,25 +40,8 @@ class NameIndex {
     std::uint32_t index = 0;  ///< plus one; 0: free
   };
   void place(Slot slot);
-  const std::vector<std::string>* names_;
+  std::uint32_t names_ = 0;
   std::vector<Slot> slots_;  ///< a power of two of them, at most half of them in use
-};
-
-/// What a reader knows of a job on one GPU type, as in MeasuredOnType.
-struct JobOnType {
-  double solo_s = kNaN;
-  double memory_mib = kNaN;
-};
-
-/// The data of a job from a reader.
-struct TraceJob {
-  JobSpec spec;
-  std::string name;
-  WorkloadKey key = kUnknownWorkload;
-  int cluster = kUnknownCluster;
-  double uncertainty = kUnknownUncertainty;
-  std::vector<JobOnType> on_types = {};  ///< by TraceBuilder::gpu_type(); may end early
-  std::optional<ZooRun> zoo_run = {};
 };
 
 /// Which rows of a file are jobs; TraceBuilder applies it.
@@ -73,12 +54,10 @@ struct LogRules {
 class TraceBuilder {
  public:
   explicit TraceBuilder(std::string source, const LogRules& rules = {});
-  TraceBuilder(const TraceBuilder&) = delete;  // the indexes point into the trace
-  TraceBuilder& operator=(const TraceBuilder&) = delete;
 
   /// The line of this name's job; nothing if the name is new.
   std::optional<std::size_t> line_of(std::string_view name) const;
-  /// Adds a job with a new name. InputError if there are more jobs than identifiers.
+  /// Adds a job with a new name; its JobId is its position. InputError if there are more jobs than identifiers.
   void add(TraceJob job, std::size_t line);
   /// add() for logs whose errors cannot be corrected: leaves out and counts a job with a repeated name,
   /// without GPUs or without run time.
@@ -107,11 +86,11 @@ class TraceBuilder {
   /// The bit of a GPU model in JobSpec::gpu_models; nothing if it would be the 33rd.
   std::optional<std::uint32_t> gpu_model(std::string_view name);
 
-  /// Index of a GPU type in Trace::on_types, new if not yet known by this name; `place` is that of the name.
+  /// Index of a GPU type in Trace::measured_types, new if not yet known by this name; `place` is that of the name.
   std::size_t gpu_type(std::string_view name, std::string place);
 
-  std::size_t jobs() const { return trace_.names.size(); }
-  /// The trace, arrivals in order. InputError at `place` if there are no jobs, and if skip_incomplete() counted more
+  std::size_t jobs() const { return trace_.jobs.size(); }
+  /// The trace. InputError at `place` if there are no jobs, and if skip_incomplete() counted more
   /// than half of all rows.
   Trace take(const std::string& place);
   /// take(), with the first job submitted at time 0. For logs with dates.

@@ -16,13 +16,15 @@ double gpu_seconds(const JobSpec& job) {
 
 TraceStatistics trace_statistics(const Trace& trace) {
   TraceStatistics s;
-  s.jobs = trace.workload.jobs.size();
+  s.jobs = trace.jobs.size();
   std::map<int, GangStatistics> gangs;
   std::vector<VirtualClusterStatistics> clusters(trace.virtual_clusters.size());
   for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i].name = trace.virtual_clusters[i];
   std::vector<double> work;
   work.reserve(s.jobs);
-  for (const JobSpec& job : trace.workload.jobs) {
+  std::vector<double> submit_s;
+  for (const TraceJob& trace_job : trace.jobs) {
+    const JobSpec& job = trace_job.spec;
     const double gpu_s = gpu_seconds(job);
     GangStatistics& gang = gangs[job.gpus];
     gang.gpus = job.gpus;
@@ -41,6 +43,7 @@ TraceStatistics trace_statistics(const Trace& trace) {
     s.with_memory += p.mem_used_mib ? 1 : 0;
     s.with_model += job.gpu_models != 0 ? 1 : 0;
     work.push_back(to_seconds(job.work));
+    submit_s.push_back(to_seconds(job.submit));
   }
   for (auto& [gpus, gang] : gangs) s.gangs.push_back(gang);
   for (auto& cluster : clusters) {
@@ -51,19 +54,16 @@ TraceStatistics trace_statistics(const Trace& trace) {
   std::ranges::sort(work);
   for (const double p : kWorkQuantiles) s.work_quantiles_s.push_back(quantile(work, p));
 
-  const auto& arrivals = trace.workload.arrivals;
-  const auto submit_s = [&](std::size_t i) {
-    return to_seconds(trace.workload.jobs[index(arrivals[i])].submit);
-  };
-  s.first_submit_s = submit_s(0);
-  s.last_submit_s = submit_s(arrivals.size() - 1);
+  std::ranges::sort(submit_s);
+  s.first_submit_s = submit_s.front();
+  s.last_submit_s = submit_s.back();
   const double span_s = s.last_submit_s - s.first_submit_s;
   if (span_s <= 0) return s;
-  const auto gaps = static_cast<double>(arrivals.size() - 1);
+  const auto gaps = static_cast<double>(submit_s.size() - 1);
   const double mean_gap_s = span_s / gaps;
   double squares = 0;
-  for (std::size_t i = 1; i < arrivals.size(); ++i) {
-    const double deviation = submit_s(i) - submit_s(i - 1) - mean_gap_s;
+  for (std::size_t i = 1; i < submit_s.size(); ++i) {
+    const double deviation = submit_s[i] - submit_s[i - 1] - mean_gap_s;
     squares += deviation * deviation;
   }
   s.arrivals_per_hour = 3600 / mean_gap_s;
@@ -85,18 +85,18 @@ class JobsOnTypes {
     for (const std::string& name : cluster) add(name);
     if (cluster.empty()) {
       if (!trace.reference_type.empty()) add(trace.reference_type);
-      for (const MeasuredOnType& type : trace.on_types) add(type.gpu_type);
-      for (const std::string& name : trace.gpu_models) add(name);
+      for (const MeasuredType& type : trace.measured_types) add(type.name);
+      for (const std::string& name : trace.model_names) add(name);
     }
     // By type: its bits among the trace's models, and its measurements.
     bits_.assign(names.size(), 0);
-    measured_.assign(names.size(), nullptr);
+    measured_.assign(names.size(), kNone);
     for (std::size_t t = 0; t < names.size(); ++t) {
-      for (std::size_t m = 0; m < trace.gpu_models.size(); ++m) {
-        if (types_.same(trace.gpu_models[m], names[t])) bits_[t] |= std::uint32_t{1} << m;
+      for (std::size_t m = 0; m < trace.model_names.size(); ++m) {
+        if (types_.same(trace.model_names[m], names[t])) bits_[t] |= std::uint32_t{1} << m;
       }
-      for (const MeasuredOnType& type : trace.on_types) {
-        if (types_.same(type.gpu_type, names[t])) measured_[t] = &type;
+      for (std::size_t m = 0; m < trace.measured_types.size(); ++m) {
+        if (types_.same(trace.measured_types[m].name, names[t])) measured_[t] = m;
       }
     }
   }
@@ -105,23 +105,24 @@ class JobsOnTypes {
 
   /// The job's run time on a type [s]; NaN: not known; infinity: does not run there.
   double solo_s(std::size_t t, std::size_t j) const {
-    if (measured_[t] != nullptr && !std::isnan(measured_[t]->solo_s[j])) {
-      return measured_[t]->solo_s[j];
-    }
-    const JobSpec& job = trace_.workload.jobs[j];
+    const double measured_s = on_type(trace_.jobs[j], measured_[t]).solo_s;
+    if (!std::isnan(measured_s)) return measured_s;
+    const JobSpec& job = trace_.jobs[j].spec;
     const bool ran_here = job.gpu_models == bits_[t] && bits_[t] != 0;
     return types_.same(names[t], trace_.reference_type) || ran_here ? to_seconds(job.work) : kNaN;
   }
   bool may_run(std::size_t t, std::size_t j) const {
-    const std::uint32_t models = trace_.workload.jobs[j].gpu_models;
+    const std::uint32_t models = trace_.jobs[j].spec.gpu_models;
     return (models == 0 || (models & bits_[t]) != 0) && !std::isinf(solo_s(t, j));
   }
 
  private:
+  static constexpr auto kNone = static_cast<std::size_t>(-1);  // beyond all
+
   const Trace& trace_;
   GpuTypes types_;
   std::vector<std::uint32_t> bits_;
-  std::vector<const MeasuredOnType*> measured_;
+  std::vector<std::size_t> measured_;  ///< index into Trace::measured_types, or kNone
 };
 
 }  // namespace
@@ -131,8 +132,8 @@ std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
   const JobsOnTypes on(trace, cluster);
   std::vector<GpuTypeStatistics> all;
   for (const std::string& name : on.names) all.push_back({name});
-  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-    const JobSpec& job = trace.workload.jobs[j];
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const JobSpec& job = trace.jobs[j].spec;
     std::size_t possible = 0;
     GpuTypeStatistics* last = nullptr;
     for (std::size_t t = 0; t < all.size(); ++t) {
@@ -155,8 +156,8 @@ std::vector<PeakDemand> peak_demands(const Trace& trace, std::span<const std::st
   const JobsOnTypes on(trace, cluster);
   std::vector<PeakDemand> demands(on.names.size());
   std::vector<std::vector<std::pair<double, double>>> changes(on.names.size());  // time [s], GPUs
-  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-    const JobSpec& job = trace.workload.jobs[j];
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const JobSpec& job = trace.jobs[j].spec;
     std::size_t possible = 0;
     std::size_t last = 0;
     for (std::size_t t = 0; t < on.names.size(); ++t) {

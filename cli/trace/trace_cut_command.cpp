@@ -78,7 +78,7 @@ TraceCut cut(const ReadTrace& read, const TraceCutOptions& options) {
       throw InputError("--scale-load", e.what());
     }
   }();
-  if (!part.trace.workload.jobs.empty()) return part;
+  if (!part.trace.jobs.empty()) return part;
   throw InputError("corun trace cut",
                    fmt::format("no job is left: {} outside --from and --to, {} with too many GPUs, "
                                "{} not in the sample; take a larger part",

@@ -8,7 +8,7 @@ LiveLedger::LiveLedger(const ClusterSpec& spec, const corun::Workload& workload,
                        const JobsOnTypes* on_types)
     : spec_(spec),
       workload_(workload),
-      alone_(spec, workload, on_types),
+      alone_(spec, workload.jobs, on_types),
       state_(spec),
       devices_(static_cast<std::size_t>(spec.gpu_count())),
       records_(workload.jobs.size()),

@@ -52,7 +52,7 @@ class LiveLedger {
   };
 
   const ClusterSpec& spec_;
-  const corun::Workload& workload_;
+  corun::Workload workload_;
   SoloOnGpus alone_;
   ClusterState state_;
   std::vector<Device> devices_;

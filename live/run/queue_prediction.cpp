@@ -41,9 +41,8 @@ Trace queue_trace(const LiveConfig& config, const SoloTimes& alone, WorkloadKeys
     job.submit = entry.submit;
     job.work = from_seconds(row->solo_s);
     job.profile = row->profile;
-    add_job(trace, job, entry.name, keys.of(name), kUnknownCluster, kUnknownUncertainty);
+    trace.jobs.push_back({job, entry.name, keys.of(name)});
   }
-  order_arrivals(trace);
   return trace;
 }
 
@@ -57,8 +56,8 @@ void write_queue(const Trace& queue, const WorkloadKeys& keys, const std::string
 
 double mean_solo_s(const Trace& queue) {
   double mean = 0;
-  for (const JobSpec& job : queue.workload.jobs) {
-    mean += to_seconds(job.work) / static_cast<double>(queue.workload.jobs.size());
+  for (const TraceJob& job : queue.jobs) {
+    mean += to_seconds(job.spec.work) / static_cast<double>(queue.jobs.size());
   }
   return mean;
 }

@@ -29,7 +29,9 @@ class QueueRunner {
         experiment_(*prediction.experiment),
         queue_(prediction.queue),
         world_(experiment_.make_world(*queue_)),
-        alone_(experiment_.cluster(), queue_->workload, world_->on_types()),
+        arrivals_(experiment_.arrivals(*queue_, 0)),
+        workload_(workload_of(*queue_, arrivals_)),
+        alone_(experiment_.cluster(), workload_.jobs, world_->on_types()),
         nvml_(nvml),
         gpus_(gpus.begin(), gpus.end()),
         stop_(stop),
@@ -44,13 +46,12 @@ class QueueRunner {
     PolicyResult& result = results.back();
     const std::unique_ptr<Policy> decides =
         experiment_.make_policy(*queue_, 0, policy, *world_, &stop_);
-    LiveBackend backend(experiment_.cluster(), queue_->workload, world_->on_types(), commands(),
-                        session_, nvml_, gpus_, sharing_, options(policy.label));
+    LiveBackend backend(experiment_.cluster(), workload_, world_->on_types(), commands(), session_,
+                        nvml_, gpus_, sharing_, options(policy.label));
     ControlLoop loop(backend, {*decides, policy.label, policy.traits}, jobs(), control_);
-    LevelSlices slices(queue_->workload.jobs[index(queue_->workload.arrivals[0])].submit,
+    LevelSlices slices(workload_.jobs[index(arrivals_[0])].submit,
                        experiment_.cluster().gpu_count());
-    DetailRecorder details(experiment_.cluster(), queue_->workload, decides->belief(), limits_,
-                           &slices);
+    DetailRecorder details(experiment_.cluster(), workload_, decides->belief(), limits_, &slices);
     std::size_t passes = 0;
     const auto keep = [&] {
       result.runs = backend.runs();
@@ -87,8 +88,8 @@ class QueueRunner {
   /// Plays the run back from its record to a new instance of the policy.
   void play_back(const PolicyInstance& policy, PolicyResult& result) const {
     const std::unique_ptr<Policy> again = experiment_.make_policy(*queue_, 0, policy, *world_);
-    RecordedBackend recorded(experiment_.cluster(), queue_->workload, world_->on_types(),
-                             result.log, result.runs);
+    RecordedBackend recorded(experiment_.cluster(), workload_, world_->on_types(), result.log,
+                             result.runs);
     EventLog log;
     try {
       ControlLoop(recorded, {*again, policy.label, policy.traits}, jobs(), control_).run(&log);
@@ -101,9 +102,9 @@ class QueueRunner {
 
   std::vector<JobCommand> commands() const {
     std::vector<JobCommand> commands;
-    for (std::size_t j = 0; j < queue_->names.size(); ++j) {
+    for (std::size_t j = 0; j < queue_->jobs.size(); ++j) {
       commands.push_back(config_.workloads[config_.queue[j].workload].command);
-      commands.back().name = queue_->names[j];
+      commands.back().name = queue_->jobs[j].name;
     }
     return commands;
   }
@@ -126,6 +127,8 @@ class QueueRunner {
   const Experiment& experiment_;
   std::shared_ptr<const Trace> queue_;
   std::unique_ptr<World> world_;
+  std::vector<JobId> arrivals_;
+  corun::Workload workload_;
   SoloOnGpus alone_;
   const Nvml& nvml_;
   std::vector<std::size_t> gpus_;

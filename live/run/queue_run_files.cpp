@@ -44,10 +44,10 @@ std::string jobs_csv(const PolicyResult& result, const Trace& queue, const LiveC
     const JobRecord& predicted = result.predicted.record.jobs[j];
     const bool foreseen = predicted.end == JobEnd::kFinished;
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", queue.names[j],
-                    config.workloads[config.queue[j].workload].name, index(run.gpu), run.group,
-                    run.deferred ? 1 : 0, name_of(run.outcome.end), csv_text(run.outcome.why),
-                    csv_number(to_seconds(queue.workload.jobs[j].submit)),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                    queue.jobs[j].name, config.workloads[config.queue[j].workload].name,
+                    index(run.gpu), run.group, run.deferred ? 1 : 0, name_of(run.outcome.end),
+                    csv_text(run.outcome.why), csv_number(to_seconds(queue.jobs[j].spec.submit)),
                     csv_number(to_seconds(run.start)), csv_number(corun_s), csv_number(solo_s),
                     finished ? csv_number((corun_s - solo_s) / solo_s) : "",
                     foreseen ? csv_number(predicted.isd()) : "",
@@ -76,7 +76,7 @@ std::string coruns_csv(const PolicyResult& result, const Trace& queue, const Liv
       const JobRecord& r = result.record.jobs[index(id)];
       CorunMember member;
       member.workload = keys.of(config.workloads[config.queue[index(id)].workload].name);
-      member.profile = queue.workload.jobs[index(id)].profile;
+      member.profile = queue.jobs[index(id)].spec.profile;
       member.solo_s = to_seconds(r.run_solo);
       member.corun_s = to_seconds(r.finish - r.last_start);
       m.members.push_back(member);
@@ -132,7 +132,7 @@ void write_policy_result(const PolicyResult& result, const Trace& queue, const L
   };
   write_file_atomically(file(".jobs.csv"), jobs_csv(result, queue, config, alone));
   std::ostringstream log;
-  write_event_log(log, result.log, [&](JobId j) { return queue.names[index(j)]; });
+  write_event_log(log, result.log, [&](JobId j) { return queue.jobs[index(j)].name; });
   write_file_atomically(file(".events.csv"), log.str());
   const std::string coruns = coruns_csv(result, queue, config, alone);
   if (!coruns.empty()) write_file_atomically(file(".corun.csv"), coruns);

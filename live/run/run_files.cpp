@@ -31,7 +31,9 @@ void check_there(const std::string& path) {
 
 std::map<std::string_view, JobId> jobs_by_name(const Trace& queue) {
   std::map<std::string_view, JobId> jobs;
-  for (std::size_t j = 0; j < queue.names.size(); ++j) jobs[queue.names[j]] = static_cast<JobId>(j);
+  for (std::size_t j = 0; j < queue.jobs.size(); ++j) {
+    jobs[queue.jobs[j].name] = static_cast<JobId>(j);
+  }
   return jobs;
 }
 
@@ -56,14 +58,14 @@ class JobsCsv {
         jobs_(jobs_by_name(queue)),
         alone_(alone),
         gpus_(static_cast<std::int64_t>(alone.gpus())),
-        finished_(queue.names.size(), false) {}
+        finished_(queue.jobs.size(), false) {}
 
   bool next() { return csv_.next(); }
 
   JobsRow row() {
     JobsRow row;
     row.run.job = job();
-    const JobSpec& spec = queue_.workload.jobs[index(row.run.job)];
+    const JobSpec& spec = queue_.jobs[index(row.run.job)].spec;
     check_same("submit_s", spec.submit, row.run.job);
     row.run.gpu = static_cast<GpuId>(whole("gpu", {"the number of a GPU", 0, gpus_ - 1}));
     row.solo = alone_.solo(row.run.job, row.run.gpu);
@@ -98,7 +100,7 @@ class JobsCsv {
     return found->second;
   }
 
-  std::string name_of(JobId job) const { return printable(queue_.names[index(job)]); }
+  std::string name_of(JobId job) const { return printable(queue_.jobs[index(job)].name); }
 
   void check_same(const char* key, Duration expected, JobId job) {
     const Duration found = csv_.required_seconds(csv_.column(key), kAnyTime);
@@ -147,7 +149,7 @@ void check_log(const std::string& log_path, const std::string& jobs_path,
   for (const JobsRow& row : rows) {
     if (row.finished) finished.insert(row.run.job);
   }
-  const auto name = [&](JobId j) { return "job '" + printable(queue.names[index(j)]) + "'"; };
+  const auto name = [&](JobId j) { return "job '" + printable(queue.jobs[index(j)].name) + "'"; };
   for (const LogEntry& entry : log) {
     if (entry.kind == LogKind::kStart && entry.gpus.size() == 1) {
       started.emplace(entry.job, entry.gpus.front());

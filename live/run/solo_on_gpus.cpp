@@ -4,16 +4,16 @@
 
 namespace corun::live {
 
-SoloOnGpus::SoloOnGpus(const ClusterSpec& spec, const corun::Workload& workload,
+SoloOnGpus::SoloOnGpus(const ClusterSpec& spec, MemberSpan<JobSpec> jobs,
                        const JobsOnTypes* on_types)
-    : workload_(workload), on_types_(on_types) {
+    : jobs_(jobs), on_types_(on_types) {
   for (const NodeSpec& node : spec.nodes) {
     types_.insert(types_.end(), static_cast<std::size_t>(node.gpus), &node.gpu);
   }
 }
 
 Duration SoloOnGpus::solo(JobId job, GpuId gpu) const {
-  const Duration work = workload_.jobs[index(job)].work;
+  const Duration work = jobs_[index(job)].work;
   if (on_types_ == nullptr) return work;
   const double speed = on_types_->alone(job, *types_[index(gpu)], std::nullopt).speed;
   return std::max(from_nanoseconds(static_cast<double>(work.count()) / speed), Duration{1});
@@ -25,7 +25,7 @@ std::optional<SoloSource> SoloOnGpus::source(JobId job, GpuId gpu) const {
 }
 
 std::optional<double> SoloOnGpus::memory_mib(JobId job, GpuId gpu) const {
-  return on_types_ == nullptr ? workload_.jobs[index(job)].profile.mem_used_mib
+  return on_types_ == nullptr ? jobs_[index(job)].profile.mem_used_mib
                               : on_types_->memory_mib(job, *types_[index(gpu)]);
 }
 

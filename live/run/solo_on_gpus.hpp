@@ -17,7 +17,7 @@ namespace corun::live {
 class SoloOnGpus {
  public:
   /// `on_types`: the world's, or null: all GPUs are of the type of the jobs' work. All must outlive it.
-  SoloOnGpus(const ClusterSpec& spec, const corun::Workload& workload, const JobsOnTypes* on_types);
+  SoloOnGpus(const ClusterSpec& spec, MemberSpan<JobSpec> jobs, const JobsOnTypes* on_types);
 
   std::size_t gpus() const { return types_.size(); }
   const std::string& gpu_type(GpuId gpu) const { return types_[index(gpu)]->name; }
@@ -30,7 +30,7 @@ class SoloOnGpus {
   std::optional<double> memory_mib(JobId job, GpuId gpu) const;
 
  private:
-  const corun::Workload& workload_;
+  MemberSpan<JobSpec> jobs_;
   const JobsOnTypes* on_types_;
   std::vector<const GpuType*> types_;  ///< by GPU
 };

@@ -31,17 +31,17 @@ void check_queue(const LiveConfig& config, const Trace& queue, const std::string
                                              "; run corun live run CONFIG again, or give the "
                                              "directory in place of CONFIG");
   };
-  if (config.queue.size() != queue.names.size()) {
-    differs("it has " + std::to_string(queue.names.size()) + " jobs, this one " +
+  if (config.queue.size() != queue.jobs.size()) {
+    differs("it has " + std::to_string(queue.jobs.size()) + " jobs, this one " +
             std::to_string(config.queue.size()));
   }
-  for (std::size_t j = 0; j < queue.names.size(); ++j) {
-    if (config.queue[j].name == queue.names[j] &&
-        config.queue[j].submit == queue.workload.jobs[j].submit) {
+  for (std::size_t j = 0; j < queue.jobs.size(); ++j) {
+    if (config.queue[j].name == queue.jobs[j].name &&
+        config.queue[j].submit == queue.jobs[j].spec.submit) {
       continue;
     }
-    differs("its job " + std::to_string(j + 1) + " is '" + queue.names[j] + "' at " +
-            csv_seconds(queue.workload.jobs[j].submit) + " s, here it is '" + config.queue[j].name +
+    differs("its job " + std::to_string(j + 1) + " is '" + queue.jobs[j].name + "' at " +
+            csv_seconds(queue.jobs[j].spec.submit) + " s, here it is '" + config.queue[j].name +
             "' at " + csv_seconds(config.queue[j].submit) + " s");
   }
 }
@@ -55,7 +55,7 @@ PolicyValidation validate_policy(const Experiment& experiment, const Trace& queu
   files.push_back(runs);
   files.push_back(policy_file(directory, label, ".events.csv"));
   const std::unique_ptr<World> world = experiment.make_world(queue);
-  const SoloOnGpus alone(experiment.cluster(), queue.workload, world->on_types());
+  const SoloOnGpus alone(experiment.cluster(), {queue.jobs, &TraceJob::spec}, world->on_types());
   const std::vector<JobsRow> rows = read_run(directory, label, queue, alone);
   try {
     return validate(experiment, queue, label, rows, predicted_ps);
@@ -83,7 +83,7 @@ void validate_policies(const Experiment& experiment, const std::string& director
     run.notes.push_back(
         fmt::format("{}: of {} jobs are left out: {} that did not finish, {} that were not run, {} "
                     "with a co-runner that ended badly",
-                    p.label, run.queue->names.size(), p.failed, p.not_run, p.beside));
+                    p.label, run.queue->jobs.size(), p.failed, p.not_run, p.beside));
   }
   if (run.policies.empty()) {
     throw InputError(kPlace,

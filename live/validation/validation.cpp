@@ -19,31 +19,25 @@ bool overlap(const RecordedRun& a, const RecordedRun& b) {
   return a.gpu == b.gpu && a.start < b.exit && b.start < a.exit;
 }
 
-/// The jobs of these runs as a workload: its job i is the job of runs[i].
-Trace part_of(const Trace& whole, std::span<const RecordedRun> runs) {
-  Trace part = without_jobs(whole);
-  std::vector<JobId> number(whole.names.size(), kNoJob);
-  for (const RecordedRun& run : runs) {
-    const std::size_t j = index(run.job);
-    number[j] = static_cast<JobId>(part.names.size());
-    add_job_of(whole, j, whole.workload.jobs[j], part);
-  }
-  for (const JobId job : whole.workload.arrivals) {
-    if (number[index(job)] != kNoJob) part.workload.arrivals.push_back(number[index(job)]);
-  }
-  return part;
-}
-
 /// Simulates these runs with the recorded decisions; returns one job record per run, in their order.
 std::vector<JobRecord> replay(const Experiment& experiment, const Trace& queue,
                               std::span<const RecordedRun> runs) {
-  const Trace part = part_of(queue, runs);
   std::vector<RecordedRun> numbered(runs.begin(), runs.end());
-  for (std::size_t i = 0; i < numbered.size(); ++i) numbered[i].job = static_cast<JobId>(i);
+  Trace part = without_jobs(queue);  // its job i is the job of runs[i]
+  std::vector<JobId> number(queue.jobs.size(), kNoJob);
+  for (std::size_t i = 0; i < numbered.size(); ++i) {
+    const std::size_t j = index(runs[i].job);
+    number[j] = numbered[i].job = static_cast<JobId>(i);
+    part.jobs.push_back(queue.jobs[j]);
+  }
   const std::unique_ptr<World> world = experiment.make_world(part);
+  std::vector<JobId> arrivals;
+  for (const JobId job : experiment.arrivals(queue, 0)) {
+    if (number[index(job)] != kNoJob) arrivals.push_back(number[index(job)]);
+  }
   // The jobs fitted into memory when they ran.
-  corun::Workload workload = part.workload;
-  for (JobSpec& job : workload.jobs) job.profile.mem_used_mib.reset();
+  for (TraceJob& job : part.jobs) job.spec.profile.mem_used_mib.reset();
+  const corun::Workload workload = workload_of(part, arrivals);
   SimulationOptions options;
   if (experiment.config().world.noise) options.noise_seed = experiment.seed_of(0);
   SimulatedBackend backend(experiment.cluster(), workload, *world, options);
@@ -202,10 +196,10 @@ PolicyValidation validate(const Experiment& experiment, const Trace& queue,
   PolicyValidation result;
   result.label = label;
   const std::vector<const JobsRow*> in_order = by_gpu_and_start(rows);
-  const std::vector<const JobsRow*> last_of = last_runs(rows, queue.names.size());
+  const std::vector<const JobsRow*> last_of = last_runs(rows, queue.jobs.size());
 
   std::vector<RecordedRun> finished;
-  std::vector<std::size_t> position(queue.names.size(), 0);  // of a job's run in `finished`
+  std::vector<std::size_t> position(queue.jobs.size(), 0);  // of a job's run in `finished`
   for (std::size_t j = 0; j < last_of.size(); ++j) {
     if (last_of[j] == nullptr || !last_of[j]->finished) {
       ++(last_of[j] == nullptr ? result.not_run : result.failed);
@@ -220,7 +214,7 @@ PolicyValidation validate(const Experiment& experiment, const Trace& queue,
 
   for (const RecordedRun& run : finished) {
     const std::size_t j = index(run.job);
-    auto job = validated_job(*last_of[j], in_order, queue.workload.jobs[j], record_of(run.job));
+    auto job = validated_job(*last_of[j], in_order, queue.jobs[j].spec, record_of(run.job));
     if (job) {
       result.jobs.push_back(std::move(*job));
     } else {

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> names_of(const std::vector<JobId>& jobs, const Trace& queue) {
   std::vector<std::string> names;
-  for (const JobId j : jobs) names.push_back(queue.names[index(j)]);
+  for (const JobId j : jobs) names.push_back(queue.jobs[index(j)].name);
   return names;
 }
 
@@ -41,7 +41,7 @@ Json json_of(const PolicyValidation& p, const Trace& queue) {
                   {"predicted", j.predicted ? Json((*j.predicted).*f) : Json(nullptr)},
                   {"replayed", j.replayed.*f}};
     };
-    jobs.push_back({{"job", queue.names[index(j.job)]},
+    jobs.push_back({{"job", queue.jobs[index(j.job)].name},
                     {"gpu", index(j.gpu)},
                     {"company", names_of(j.co_runners, queue)},
                     {"isd", figure(&JobFigures::isd)},
@@ -73,7 +73,7 @@ std::string table_of(const PolicyValidation& p, const Trace& queue) {
     const auto predicted = [&](double JobFigures::*f) {
       return j.predicted ? std::optional((*j.predicted).*f) : std::nullopt;
     };
-    rows.push_back({queue.names[index(j.job)],
+    rows.push_back({queue.jobs[index(j.job)].name,
                     fmt::format("{}", fmt::join(names_of(j.co_runners, queue), " + ")),
                     scaled(j.measured.isd, 100), scaled(predicted(&JobFigures::isd), 100),
                     scaled(j.replayed.isd, 100), scaled(j.measured.jct_s, 1, 2),

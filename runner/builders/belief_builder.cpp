@@ -225,7 +225,7 @@ std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& p
   std::vector<BelievedJob> jobs;
   jobs.reserve(views.size());
   for (const JobView& view : views) {
-    jobs.push_back({trace.keys[index(view.id)],
+    jobs.push_back({trace.jobs[index(view.id)].key,
                     features_of(trace, index(view.id), view.profile, prior->table.features,
                                 ImputedProfiles::kUnknown),
                     view.estimate});
@@ -236,22 +236,22 @@ std::unique_ptr<Belief> BeliefBuilder::belief(const Trace& trace, const Prior& p
 template <typename F>
 std::vector<ClusterAssignment> BeliefBuilder::assignments(const Trace& trace, F profile_of) const {
   std::vector<ClusterAssignment> assignments;
-  assignments.reserve(trace.names.size());
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+  assignments.reserve(trace.jobs.size());
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
     const Profile& profile = profile_of(j);
     // Without the papers' labels a job with a stand-in profile counts as one without a profile.
     ClusterAssignment a = assign_cluster(initial_knowledge_->clustering(),
                                          labels_hold_ || !profile.imputed ? profile : Profile{});
     if (labels_hold_) {
-      if (trace.clusters[j] >= 0) a.cluster = trace.clusters[j];
-      if (!std::isnan(trace.uncertainties[j])) a.uncertainty = trace.uncertainties[j];
+      if (trace.jobs[j].cluster >= 0) a.cluster = trace.jobs[j].cluster;
+      if (!std::isnan(trace.jobs[j].uncertainty)) a.uncertainty = trace.jobs[j].uncertainty;
     }
     assignments.push_back(a);
   }
   for (const ClusterOverride& o : overrides_) {
-    const auto at = std::find(trace.names.begin(), trace.names.end(), o.job);
-    if (at == trace.names.end()) continue;  // replications of a resampled queue differ in names
-    ClusterAssignment& a = assignments[static_cast<std::size_t>(at - trace.names.begin())];
+    const auto at = std::ranges::find(trace.jobs, o.job, &TraceJob::name);
+    if (at == trace.jobs.end()) continue;  // replications of a resampled queue differ in names
+    ClusterAssignment& a = assignments[static_cast<std::size_t>(at - trace.jobs.begin())];
     if (o.cluster) a.cluster = *o.cluster;
     if (o.uncertainty) a.uncertainty = *o.uncertainty;
   }
@@ -267,7 +267,7 @@ std::unique_ptr<Belief> BeliefBuilder::cluster_belief(const Trace& trace,
 
 std::vector<int> BeliefBuilder::clusters(const Trace& trace) const {
   const std::vector<ClusterAssignment> all = assignments(
-      trace, [&](std::size_t j) -> const Profile& { return trace.workload.jobs[j].profile; });
+      trace, [&](std::size_t j) -> const Profile& { return trace.jobs[j].spec.profile; });
   std::vector<int> clusters;
   clusters.reserve(all.size());
   // Without a profile and a label the uncertainty is infinite.

@@ -12,7 +12,7 @@ bool restricts_gpu_models(const Cluster& cluster, const Trace& trace);
 
 /// Changes each job's GPU models from bits of the trace's list to bits of ClusterSpec::models(),
 /// which becomes the trace's list. On a cluster that cluster.gpu_type describes, the jobs lose
-/// their GPU models. Types on which a job does not run (MeasuredOnType) are left out of its models.
+/// their GPU models. Types on which a job does not run (JobOnType) are left out of its models.
 /// InputError if none is left in the cluster.
 void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace);
 

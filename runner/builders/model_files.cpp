@@ -51,11 +51,11 @@ struct JobsOfTrace {
   std::vector<PairJob> jobs;
 
   JobsOfTrace(const InterferenceModel& model, const Trace& trace) {
-    values.reserve(trace.names.size());
-    for (std::size_t j = 0; j < trace.names.size(); ++j) {
-      values.push_back(features_of(trace, j, trace.workload.jobs[j].profile, model.features(),
+    values.reserve(trace.jobs.size());
+    for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+      values.push_back(features_of(trace, j, trace.jobs[j].spec.profile, model.features(),
                                    ImputedProfiles::kBelieved));
-      jobs.push_back({trace.keys[j], values.back()});
+      jobs.push_back({trace.jobs[j].key, values.back()});
     }
   }
   JobsOfTrace(const JobsOfTrace&) = delete;  // jobs points into values

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "models/solo/roofline.hpp"
-#include "sim/base/nan.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
@@ -47,10 +46,12 @@ GpuSpec TypesOfJobs::spec_of(const std::string& name) const {
   return known != nullptr ? *known : GpuSpec{};
 }
 
-const MeasuredOnType* TypesOfJobs::measured_on(const Trace& trace, const std::string& type) const {
+std::optional<std::size_t> TypesOfJobs::measured_on(const Trace& trace,
+                                                    const std::string& type) const {
   const auto at = std::ranges::find_if(
-      trace.on_types, [&](const MeasuredOnType& m) { return known_.same(m.gpu_type, type); });
-  return at == trace.on_types.end() ? nullptr : &*at;
+      trace.measured_types, [&](const MeasuredType& m) { return known_.same(m.name, type); });
+  if (at == trace.measured_types.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - trace.measured_types.begin());
 }
 
 std::string TypesOfJobs::reference(const Trace& trace) const {
@@ -65,23 +66,24 @@ std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const
     return reference.empty() || known_.same(type.gpu.name, reference);
   };
   if (std::ranges::all_of(types_, [&](const Type& type) {
-        return is_reference(type) && measured_on(trace, type.gpu.name) == nullptr;
+        return is_reference(type) && !measured_on(trace, type.gpu.name);
       })) {
     return nullptr;
   }
-  const std::size_t jobs = trace.names.size();
+  const std::size_t jobs = trace.jobs.size();
   std::vector<JobTypeTable::Entry> entries(jobs * types_.size());
   for (std::size_t t = 0; t < types_.size(); ++t) {
     const Type& type = types_[t];
-    const MeasuredOnType* measured = measured_on(trace, type.gpu.name);
+    const std::optional<std::size_t> place = measured_on(trace, type.gpu.name);
     const std::optional<double> context = context_mib(type.spec);
     const std::optional<double> reference_context = context_mib(from);
     const double more_mib =
         context && reference_context && !is_reference(type) ? *context - *reference_context : 0;
     for (std::size_t j = 0; j < jobs; ++j) {
-      const JobSpec& job = trace.workload.jobs[j];
+      const JobSpec& job = trace.jobs[j].spec;
       JobTypeTable::Entry& entry = entries[j * types_.size() + t];
-      double solo_s = measured != nullptr ? measured->solo_s[j] : kNaN;
+      const JobOnType measured = place ? on_type(trace.jobs[j], *place) : JobOnType{};
+      double solo_s = measured.solo_s;
       const bool ran_here = job.gpu_models == std::uint32_t{1} << type.gpu.id;
       if (ran_here && std::isnan(solo_s)) solo_s = to_seconds(job.work);
       if (solo_s > 0 && std::isfinite(solo_s)) {
@@ -101,25 +103,23 @@ std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const
         }
       }
       entry.speed *= type.gpu.speed;
-      const double measured_mib = measured != nullptr ? measured->memory_mib[j] : kNaN;
-      if (!std::isnan(measured_mib)) {
-        entry.memory_mib = measured_mib;
+      if (!std::isnan(measured.memory_mib)) {
+        entry.memory_mib = measured.memory_mib;
       } else if (job.profile.mem_used_mib) {
         entry.memory_mib = std::max(0.0, *job.profile.mem_used_mib + more_mib);
       }
     }
   }
-  return std::make_shared<const JobTypeTable>(types_.size(), std::move(entries), trace.keys);
+  return std::make_shared<const JobTypeTable>(types_.size(), std::move(entries), keys_of(trace));
 }
 
-double reference_gpus(const ClusterSpec& cluster, const Workload& workload,
-                      const JobsOnTypes* on_types) {
+double reference_gpus(const ClusterSpec& cluster, const Trace& trace, const JobsOnTypes* on_types) {
   std::vector<double> speeds;
   for (const GpuType& type : cluster.types()) {
     double work_s = 0;
     double time_s = 0;
-    for (std::size_t j = 0; j < workload.jobs.size() && on_types != nullptr; ++j) {
-      const double job_s = gpu_seconds(workload.jobs[j]);
+    for (std::size_t j = 0; j < trace.jobs.size() && on_types != nullptr; ++j) {
+      const double job_s = gpu_seconds(trace.jobs[j].spec);
       work_s += job_s;
       time_s += job_s / on_types->alone(static_cast<JobId>(j), type, std::nullopt).speed;
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ class TypesOfJobs {
   /// cluster.machines, that of the source's measurements or the first machine; empty if none of them tells.
   std::string reference(const Trace& trace) const;
 
-  /// A job's speed on a type is that of its measurement there (Trace::on_types), of its run time if it names this type alone, else of the first predictor that knows both
+  /// A job's speed on a type is that of its measurement there (TraceJob::on_types), of its run time if it names this type alone, else of the first predictor that knows both
   /// types, else 1, assumed; its memory demand is that of its measurement, else the demand of its profile and the
   /// difference of the types' contexts. All speeds are then multiplied by GpuType::speed. Null if no job
   /// differs between the types by any of these.
@@ -38,8 +39,8 @@ class TypesOfJobs {
   };
 
   GpuSpec spec_of(const std::string& name) const;
-  /// The measurements on a type; null if the trace has none.
-  const MeasuredOnType* measured_on(const Trace& trace, const std::string& type) const;
+  /// The place of a type in Trace::measured_types; nothing if it is not there.
+  std::optional<std::size_t> measured_on(const Trace& trace, const std::string& type) const;
 
   const std::string told_;     ///< workload.gpu_type; may be empty
   const std::string assumed_;  ///< where the trace does not tell; may be empty
@@ -49,8 +50,7 @@ class TypesOfJobs {
 };
 
 /// GPUs of the reference type that do as much work in a given time as those of the cluster, if each type had
-/// all jobs of the workload. `on_types` may be null.
-double reference_gpus(const ClusterSpec& cluster, const Workload& workload,
-                      const JobsOnTypes* on_types);
+/// all jobs of the trace. `on_types` may be null.
+double reference_gpus(const ClusterSpec& cluster, const Trace& trace, const JobsOnTypes* on_types);
 
 }  // namespace corun::inline runner

@@ -23,12 +23,12 @@ namespace corun::inline runner {
 
 namespace {
 
-/// Gives each job without any profile that of a measured JRS job, drawn by (seed, job), and counts
-/// it as imputed. For this run it is the job's true profile, which world and policies use.
+/// Gives each job without any profile that of a measured JRS job, drawn by (seed, job). For this run it is the
+/// job's true profile, which world and policies use.
 void draw_profiles(Trace& trace, std::uint64_t seed) {
   const std::vector<Profile>& measured = jrs_profiles();
-  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-    Profile& profile = trace.workload.jobs[j].profile;
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    Profile& profile = trace.jobs[j].spec.profile;
     if (profile.gpu_util_pct || profile.mem_alloc_pct || profile.mem_time_pct) continue;
     const auto memory = profile.mem_used_mib;
     const auto label = profile.packing_label;
@@ -36,9 +36,11 @@ void draw_profiles(Trace& trace, std::uint64_t seed) {
     profile = measured[rng.below(static_cast<std::uint32_t>(measured.size()))];
     if (memory) profile.mem_used_mib = memory;
     profile.packing_label = label;
-    ++trace.imputed_profiles;
+    ++trace.drawn_profiles;
   }
 }
+
+bool names_zoo_model(const TraceJob& job) { return job.zoo_run != nullptr; }
 
 const TraceEntry& find_source(const Config& config) {
   const std::string& name = config.workload.source;
@@ -77,17 +79,6 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
   throw InputError(config.place(key), key + " is for sources that generate jobs, and '" + w.source +
                                           "' does not; leave it out, or make a trace of that "
                                           "size and load: corun trace generate --like FILE");
-}
-
-/// The order of arrival by one permutation per seed, the same for all policies; submit times stay
-/// in order.
-std::vector<JobId> shuffled(const Trace& jobs, std::uint64_t seed) {
-  std::vector<JobId> order = jobs.workload.arrivals;
-  Rng rng(seed, Stream::kQueueOrder);
-  rng.shuffle(std::span(order));
-  const auto submit = [&](JobId j) { return jobs.workload.jobs[index(j)].submit; };
-  if (!std::ranges::is_sorted(order, {}, submit)) std::ranges::stable_sort(order, {}, submit);
-  return order;
 }
 
 }  // namespace
@@ -159,12 +150,13 @@ const SoloTable& WorkloadSource::solo_table(InputFiles& files, const std::string
 }
 
 void WorkloadSource::predict_profiles(Trace& trace) {
-  if (trace.zoo_runs.empty()) return;
+  const auto first = std::ranges::find_if(trace.jobs, names_zoo_model);
+  if (first == trace.jobs.end()) return;
   const std::string reference = types_.reference(trace);
   const std::string name = reference.empty() ? config_->cluster.gpu_type : reference;
   const GpuSpec* type = cluster_->types.find(name);
   if (type == nullptr) {
-    throw InputError(trace.zoo_runs.begin()->second.place,
+    throw InputError(first->zoo_run->place,
                      "a job names a model of the zoo, but nothing is known of the GPU type '" +
                          printable(name) + "', on which its profile would be predicted; " +
                          cluster_->types.advice(name));
@@ -232,7 +224,7 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   given_ = {read, &read->trace};
   read_solo_times(files);
   if (solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace) &&
-      read->trace.zoo_runs.empty()) {
+      std::ranges::none_of(read->trace.jobs, names_zoo_model)) {
     return;
   }
   auto fitted = std::make_shared<Trace>(read->trace);
@@ -252,8 +244,7 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
     warnings_.push_back(
         fmt::format("left out columns of {} that corun does not know: {}", printable(trace.source),
                     printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
-    if (std::ranges::all_of(trace.workload.jobs,
-                            [](const JobSpec& job) { return job.gpus == 1; })) {
+    if (std::ranges::all_of(trace.jobs, [](const TraceJob& j) { return j.spec.gpus == 1; })) {
       warnings_.back() += "; every job takes one GPU";
     }
   }
@@ -261,8 +252,8 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   note_units(trace);
   const std::string place = config_->place("workload.path");
   std::vector<TypeName> types;
-  for (const MeasuredOnType& type : trace.on_types) {
-    types.push_back({type.gpu_type, type.place.empty() ? place : type.place});
+  for (const MeasuredType& type : trace.measured_types) {
+    types.push_back({type.name, type.place.empty() ? place : type.place});
   }
   check_type_names(types, cluster);
   if (config_->cluster.path || config_->cluster.machines) check_gpu_models(trace, cluster, place);
@@ -270,10 +261,10 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
     warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
                         " virtual clusters; without cluster.virtual_clusters they are one queue");
   }
-  const auto named = std::ranges::count_if(trace.workload.jobs,
-                                           [](const JobSpec& j) { return j.gpu_models != 0; });
+  const auto named =
+      std::ranges::count_if(trace.jobs, [](const TraceJob& j) { return j.spec.gpu_models != 0; });
   if (named == 0 || config_->cluster.path || config_->cluster.machines) return;
-  warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.names.size()) +
+  warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.jobs.size()) +
                       " jobs name GPU models; the cluster is of one type, " +
                       config_->cluster.gpu_type + ", and they run on it");
 }
@@ -289,10 +280,11 @@ void WorkloadSource::note_units(const Trace& trace) {
                                Column{"mem_time_pct", &Profile::mem_time_pct}}) {
     std::size_t known = 0;
     double largest = 0;
-    for (const JobSpec& job : trace.workload.jobs) {
-      if (!(job.profile.*column.value)) continue;
+    for (const TraceJob& job : trace.jobs) {
+      const std::optional<double>& value = job.spec.profile.*column.value;
+      if (!value) continue;
       ++known;
-      largest = std::max(largest, *(job.profile.*column.value));
+      largest = std::max(largest, *value);
     }
     if (largest == 0 || largest > 1) continue;  // 0 % is 0 in any unit
     warnings_.push_back("all " + std::to_string(known) + " known values of " + column.name +
@@ -301,7 +293,7 @@ void WorkloadSource::note_units(const Trace& trace) {
   }
 }
 
-std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const {
+std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) const {
   const WorkloadConfig& w = config_->workload;
   const bool draws = w.profiles == MissingProfiles::kJrs;
   if (given_ && !draws) return given_;
@@ -330,17 +322,16 @@ std::shared_ptr<const Trace> WorkloadSource::jobs(std::size_t replication) const
   return std::make_shared<const Trace>(std::move(trace));
 }
 
-bool WorkloadSource::shuffles(const Trace& jobs) const {
-  const std::optional<QueueOrder>& order = config_->workload.order;
-  return order ? *order == QueueOrder::kShuffled : jobs.shuffled_by_default;
-}
-
-std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) const {
-  std::shared_ptr<const Trace> all = jobs(replication);
-  if (!shuffles(*all)) return all;
-  auto trace = std::make_shared<Trace>(*all);
-  trace->workload.arrivals = shuffled(*all, seed_of(*config_, replication));
-  return trace;
+std::vector<JobId> WorkloadSource::arrivals(const Trace& trace, std::size_t replication) const {
+  std::vector<JobId> order = by_submit_time(trace);
+  const bool shuffled = config_->workload.order ? *config_->workload.order == QueueOrder::kShuffled
+                                                : trace.shuffled_by_default;
+  if (shuffled) {
+    Rng rng(seed_of(*config_, replication), Stream::kQueueOrder);
+    rng.shuffle(std::span(order));
+    sort_by_submit_time(trace, order);
+  }
+  return order;
 }
 
 }  // namespace corun::inline runner

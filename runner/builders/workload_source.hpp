@@ -32,9 +32,12 @@ class WorkloadSource {
   WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
                  std::optional<Trace> queue, InputFiles& files);
 
-  /// The jobs of a replication by JobId, their order of arrival in `workload.arrivals`. The object
-  /// is shared if replications do not differ. Thread-safe. InputError if a generating source fails.
+  /// The jobs of a replication. Replications share the object if they differ in the order of arrival at most.
+  /// Thread-safe. InputError if a generating source fails.
   std::shared_ptr<const Trace> trace(std::size_t replication) const;
+  /// The order in which the jobs of trace(replication) arrive: by submit time; those of one instant in the order
+  /// of their identifiers, or in that of one permutation per seed, the same for all policies.
+  std::vector<JobId> arrivals(const Trace& trace, std::size_t replication) const;
 
   /// Whether the jobs come from a file or a given queue, not from a generator.
   bool is_given() const { return given_ != nullptr; }
@@ -64,9 +67,7 @@ class WorkloadSource {
   /// Adds the solo times by GPU type to a trace, and leaves its jobs the types on which they run.
   void fit_types(Trace& trace) const;
   void note_file(const Trace& trace, const Cluster& cluster, InputFiles& files);
-  std::shared_ptr<const Trace> jobs(std::size_t replication) const;
   void note_units(const Trace& trace);
-  bool shuffles(const Trace& jobs) const;
 
   std::shared_ptr<const Config> config_;
   std::shared_ptr<MeasurementTables> tables_;

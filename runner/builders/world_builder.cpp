@@ -252,7 +252,7 @@ std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
   std::set<WorkloadKey> unknown;
   std::string names;
   std::size_t jobs = 0;
-  for (const WorkloadKey key : trace.keys) {
+  for (const WorkloadKey key : keys_of(trace)) {
     if (key == kUnknownWorkload || workloads_->contains(key)) continue;
     ++jobs;
     if (!unknown.insert(key).second || unknown.size() > kNamed) continue;
@@ -260,13 +260,13 @@ std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
   }
   if (jobs == 0) return "";
   if (unknown.size() > kNamed) names += " and " + std::to_string(unknown.size() - kNamed) + " more";
-  return std::to_string(jobs) + " of " + std::to_string(trace.names.size()) +
+  return std::to_string(jobs) + " of " + std::to_string(trace.jobs.size()) +
          " jobs name workloads that no measurement of the world has (" + names + "): " + otherwise_;
 }
 
 std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
   std::vector<std::unique_ptr<World>> worlds;
-  if (listed_) worlds.push_back(std::make_unique<ListedPairsWorld>(listed_, trace.keys));
+  if (listed_) worlds.push_back(std::make_unique<ListedPairsWorld>(listed_, keys_of(trace)));
   for (const CoRunCosts& costs : costs_) worlds.push_back(world_of(trace, costs));
   std::shared_ptr<const JobTypeTable> on_types = types_of_jobs_.table(trace);
   if (worlds.size() == 1 && !on_types) return std::move(worlds.front());
@@ -275,15 +275,15 @@ std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
 
 std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCosts& costs) const {
   std::vector<double> features;
-  features.reserve(trace.names.size() * costs.model->features().size());
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const Profile& profile = trace.workload.jobs[j].profile;
+  features.reserve(trace.jobs.size() * costs.model->features().size());
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const Profile& profile = trace.jobs[j].spec.profile;
     for (const double x :
          features_of(trace, j, profile, costs.model->features(), ImputedProfiles::kBelieved)) {
       features.push_back(x);
     }
   }
-  return std::make_unique<InterferenceWorld>(costs.measured, costs.model, trace.keys,
+  return std::make_unique<InterferenceWorld>(costs.measured, costs.model, keys_of(trace),
                                              std::move(features), costs.extrapolated);
 }
 

@@ -69,7 +69,7 @@ void Experiment::check(const Trace& trace) {
   check_model_files(trace);
   const TypesOfJobs& types = worlds_.types_of_jobs();
   const auto on_types = types.table(trace);
-  reference_gpus_ = corun::reference_gpus(cluster_.spec, trace.workload, on_types.get());
+  reference_gpus_ = corun::reference_gpus(cluster_.spec, trace, on_types.get());
   overload_ = overload_of(cluster_, trace, reference_gpus_);
   equal_speeds_ = equal_speeds_of(config_, cluster_, worlds_.measured_on(), types.reference(trace),
                                   on_types != nullptr);
@@ -101,6 +101,10 @@ std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
   return source_.trace(number);
 }
 
+std::vector<JobId> Experiment::arrivals(const Trace& trace, std::size_t number) const {
+  return source_.arrivals(trace, number);
+}
+
 SharedRun Experiment::shared_run(const Trace& trace, std::size_t number, bool believes) const {
   return {trace, seed_of(number), believes ? beliefs_.prior(number) : nullptr};
 }
@@ -122,7 +126,8 @@ std::vector<JobView> Experiment::views_of(const Trace& trace, std::size_t number
 PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
                                  const PolicyInstance& policy,
                                  const RunObservation& observation) const {
-  return runner_.run(shared_run(trace, number, believes(policy)), policy, observation);
+  return runner_.run(shared_run(trace, number, believes(policy)), arrivals(trace, number), policy,
+                     observation);
 }
 
 Replication Experiment::run(std::size_t number, const RunObservation& observation) const {
@@ -134,8 +139,9 @@ Replication Experiment::run(std::size_t number, const RunObservation& observatio
   }
   const SharedRun shared =
       shared_run(*replication.trace, number, std::ranges::any_of(policies_, believes));
+  const std::vector<JobId> order = arrivals(*replication.trace, number);
   for (const PolicyInstance& policy : policies_) {
-    replication.runs.push_back(runner_.run(shared, policy, observation));
+    replication.runs.push_back(runner_.run(shared, order, policy, observation));
   }
   return replication;
 }

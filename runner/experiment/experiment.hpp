@@ -79,12 +79,13 @@ class Experiment {
   /// start.
   void check_runs() const;
 
-  /// Runs one policy of a replication. See PolicyRun::failure.
+  /// Runs one policy of a replication, whose jobs come in the order of arrivals(). See PolicyRun::failure.
   PolicyRun run_policy(const Trace& trace, std::size_t number, const PolicyInstance& policy,
                        const RunObservation& observation) const;
 
-  /// As WorkloadSource::trace().
+  /// As WorkloadSource::trace() and arrivals().
   std::shared_ptr<const Trace> make_trace(std::size_t number) const;
+  std::vector<JobId> arrivals(const Trace& trace, std::size_t number) const;
   std::unique_ptr<World> make_world(const Trace& trace) const { return worlds_.world(trace); }
   /// As PolicyRunner::make_policy().
   std::unique_ptr<Policy> make_policy(const Trace& trace, std::size_t number,

@@ -21,7 +21,7 @@ std::string in_quotes(const std::string& name) { return "'" + printable(name) + 
 
 /// "3 of 24".
 std::string share_of(std::size_t some, const Trace& trace) {
-  return std::to_string(some) + " of " + std::to_string(trace.names.size());
+  return std::to_string(some) + " of " + std::to_string(trace.jobs.size());
 }
 
 bool is_blank(const Profile& p) { return !p.gpu_util_pct && !p.mem_alloc_pct && !p.mem_time_pct; }
@@ -31,16 +31,16 @@ std::string missing_profiles(const Config& config, const BeliefBuilder& beliefs,
                              const std::vector<PolicyInstance>& policies, const Trace& trace) {
   std::size_t blank = 0;
   std::size_t alike = 0;  // blank, and of no given cluster
-  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-    if (!is_blank(trace.workload.jobs[j].profile)) continue;
+  for (const TraceJob& job : trace.jobs) {
+    if (!is_blank(job.spec.profile)) continue;
     ++blank;
-    alike += beliefs.labels_hold() && trace.clusters[j] != kUnknownCluster ? 0 : 1;
+    alike += beliefs.labels_hold() && job.cluster != kUnknownCluster ? 0 : 1;
   }
   if (blank == 0) return "";
   std::string text = share_of(blank, trace) +
                      " jobs have no profile at all: models take average values for them, clusters "
                      "the first";
-  const bool all = beliefs.by_clusters() && alike == trace.names.size() &&
+  const bool all = beliefs.by_clusters() && alike == trace.jobs.size() &&
                    beliefs.overrides().empty() && config.belief.model != BeliefKind::kTruth;
   std::vector<std::string_view> misled;
   for (const PolicyInstance& policy : policies) {
@@ -114,7 +114,7 @@ std::string larger_cluster(const Config& config, const Trace& trace) {
     return "add nodes or GPUs";
   }
   std::int64_t most = 0;
-  for (const JobSpec& job : trace.workload.jobs) most = std::max<std::int64_t>(most, job.gpus);
+  for (const TraceJob& job : trace.jobs) most = std::max<std::int64_t>(most, job.spec.gpus);
   if (most > kNodeGpus) most = (most + kNodeGpus - 1) / kNodeGpus * kNodeGpus;
   return fmt::format(
       "add nodes or GPUs: cluster.nodes, cluster.gpus_per_node, or corun replay --gpus {}", most);
@@ -122,16 +122,16 @@ std::string larger_cluster(const Config& config, const Trace& trace) {
 
 /// Checks one job. `by_type`: GPUs that its queue has; `queue`: the queue's name for messages.
 std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder& beliefs,
-                                      const Trace& trace, std::size_t j,
+                                      const Trace& trace, const TraceJob& found,
                                       const GpuCounts::ByType& by_type, const std::string& queue) {
-  const JobSpec& job = trace.workload.jobs[j];
-  const std::string name = "job " + in_quotes(trace.names[j]);
+  const JobSpec& job = found.spec;
+  const std::string name = "job " + in_quotes(found.name);
   std::int64_t gpus = 0;
   std::string types;
   for (std::size_t t = 0; t < by_type.size(); ++t) {
     if (job.gpu_models != 0 && (job.gpu_models >> t & 1U) == 0) continue;
     gpus += by_type[t];
-    if (job.gpu_models != 0) types += (types.empty() ? " of " : " or ") + trace.gpu_models[t];
+    if (job.gpu_models != 0) types += (types.empty() ? " of " : " or ") + trace.model_names[t];
   }
   if (job.gpus > gpus) {
     const char* key = config.cluster.path       ? "cluster.path"
@@ -143,9 +143,9 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
                                           larger_cluster(config, trace)};
   }
   const int clusters = beliefs.initial_knowledge().clusters();
-  if (beliefs.labels_hold() && trace.clusters[j] >= clusters) {
+  if (beliefs.labels_hold() && found.cluster >= clusters) {
     return Refusal{config.place("workload.path"),
-                   name + " is of cluster " + std::to_string(trace.clusters[j]) +
+                   name + " is of cluster " + std::to_string(found.cluster) +
                        ", expected clusters 0 to " + std::to_string(clusters - 1) +
                        " or none given"};
   }
@@ -165,25 +165,24 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
 
 std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& cluster,
                                        const BeliefBuilder& beliefs, const Trace& trace) {
-  if (trace.workload.jobs.empty()) {
+  if (trace.jobs.empty()) {
     return Refusal{config.place("workload.path"), "the workload has no jobs"};
   }
   GpuCounts counts = gpu_counts(config, cluster, trace);
   if (counts.refusal) return std::move(counts.refusal);
   const bool whole = cluster.virtual_clusters.empty();
-  for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-    const std::size_t queue = whole ? 0 : trace.workload.jobs[j].virtual_cluster;
+  for (const TraceJob& job : trace.jobs) {
+    const std::size_t queue = whole ? 0 : job.spec.virtual_cluster;
     const std::string name =
         whole ? "cluster" : "virtual cluster " + printable(trace.virtual_clusters[queue]);
-    if (auto found = refusal_of_job(config, beliefs, trace, j, counts.gpus[queue], name)) {
+    if (auto found = refusal_of_job(config, beliefs, trace, job, counts.gpus[queue], name)) {
       return found;
     }
   }
   for (const ClusterOverride& o : beliefs.overrides()) {
-    if (std::ranges::find(trace.names, o.job) != trace.names.end()) continue;
-    const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
-    return Refusal{
-        o.place, "no job " + in_quotes(o.job) + " in the workload: " + did_you_mean(o.job, known)};
+    if (std::ranges::find(trace.jobs, o.job, &TraceJob::name) != trace.jobs.end()) continue;
+    return Refusal{o.place, "no job " + in_quotes(o.job) +
+                                " in the workload: " + did_you_mean(o.job, names_of(trace))};
   }
   return std::nullopt;
 }
@@ -194,11 +193,10 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
   const auto by_labels =
       std::ranges::find_if(policies, [](const PolicyInstance& p) { return p.traits.needs_labels; });
   if (by_labels == policies.end() || config.cluster.max_jobs_per_gpu == 1) return std::nullopt;
-  const auto has_none = [](const JobSpec& job) { return !job.profile.packing_label; };
-  const auto& jobs = trace.workload.jobs;
-  const auto first = std::ranges::find_if(jobs, has_none);
-  if (first == jobs.end()) return std::nullopt;
-  const auto some = static_cast<std::size_t>(std::ranges::count_if(jobs, has_none));
+  const auto has_none = [](const TraceJob& job) { return !job.spec.profile.packing_label; };
+  const auto first = std::ranges::find_if(trace.jobs, has_none);
+  if (first == trace.jobs.end()) return std::nullopt;
+  const auto some = static_cast<std::size_t>(std::ranges::count_if(trace.jobs, has_none));
   const WorkloadConfig& w = config.workload;
   const std::string cure =
       w.source != "lucid" ? "give the jobs as CSV with a column packing_label (0 tiny, 1 medium, "
@@ -207,9 +205,8 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
                           : "set workload.labels to a CSV job,label of their workloads";
   return Refusal{by_labels->place,
                  "policy '" + by_labels->label + "' packs by labels, and " + share_of(some, trace) +
-                     " jobs have none, the first is " +
-                     in_quotes(trace.names[static_cast<std::size_t>(first - jobs.begin())]) + "; " +
-                     cure + ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
+                     " jobs have none, the first is " + in_quotes(first->name) + "; " + cure +
+                     ", or set its label_sum to 4 (no label matters) or -1 (no job shares)"};
 }
 
 /// The labels of the policies that meet a condition, joined by commas.
@@ -230,7 +227,7 @@ std::string different_placement(const Cluster& cluster, const std::vector<Policy
                         return node.gpus > 1;
                       });
   if (!choice ||
-      std::ranges::none_of(trace.workload.jobs, [](const JobSpec& job) { return job.gpus > 1; })) {
+      std::ranges::none_of(trace.jobs, [](const TraceJob& job) { return job.spec.gpus > 1; })) {
     return "";
   }
   const std::string near =
@@ -273,9 +270,9 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& c
                                           const Trace& trace) {
   std::vector<std::string> warnings;
   const auto centres = static_cast<std::size_t>(std::ranges::count_if(
-      trace.workload.jobs, [](const JobSpec& job) { return job.profile.imputed; }));
-  if (trace.imputed_profiles > centres) {
-    warnings.push_back(share_of(trace.imputed_profiles - centres, trace) +
+      trace.jobs, [](const TraceJob& job) { return job.spec.profile.imputed; }));
+  if (trace.drawn_profiles > 0) {
+    warnings.push_back(share_of(trace.drawn_profiles, trace) +
                        " jobs have no profile of their own (imputed): one of a measured JRS job, "
                        "drawn by seed and job, stands in (workload.profiles: jrs)");
   }
@@ -303,7 +300,7 @@ std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& c
     warnings.push_back(std::move(text));
   }
   const auto unknown_memory = static_cast<std::size_t>(std::ranges::count_if(
-      trace.workload.jobs, [](const JobSpec& job) { return !job.profile.mem_used_mib; }));
+      trace.jobs, [](const TraceJob& job) { return !job.spec.profile.mem_used_mib; }));
   if (unknown_memory > 0) {
     warnings.push_back(share_of(unknown_memory, trace) +
                        " jobs have no known memory demand: they cannot run out of memory");
@@ -315,14 +312,14 @@ std::string overload_of(const Cluster& cluster, const Trace& trace, double refer
   Time first = kNever;
   Time last{0};
   double work_s = 0;
-  for (const JobSpec& job : trace.workload.jobs) {
-    work_s += gpu_seconds(job);
-    first = std::min(first, job.submit);
-    last = std::max(last, job.submit);
+  for (const TraceJob& job : trace.jobs) {
+    work_s += gpu_seconds(job.spec);
+    first = std::min(first, job.spec.submit);
+    last = std::max(last, job.spec.submit);
   }
   const double span_s = to_seconds(last - first);
   // Arrivals over a short span compared with the mean work are a batch.
-  if (span_s * static_cast<double>(trace.names.size()) <= 4 * work_s) return "";
+  if (span_s * static_cast<double>(trace.jobs.size()) <= 4 * work_s) return "";
   const int gpus = cluster.spec.gpu_count();
   const double load = work_s / (span_s * reference_gpus);
   if (load <= 1) return "";
@@ -377,11 +374,10 @@ std::vector<UnplaceablePods> unplaceable_pods(const Config& config, const Cluste
   const NodeFit nodes(cluster.spec);
   // A policy that is not bound to one node may spread gangs that no node can hold.
   const auto first_lack = [&](bool may_spread) -> std::optional<NodeLack> {
-    for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-      const JobSpec& job = trace.workload.jobs[j];
-      std::optional<NodeLack> lack = nodes.lack_of(job);
-      if (!lack || (may_spread && nodes.is_too_wide(job))) continue;
-      lack->what = "job " + in_quotes(trace.names[j]) + " " + lack->what;
+    for (const TraceJob& job : trace.jobs) {
+      std::optional<NodeLack> lack = nodes.lack_of(job.spec);
+      if (!lack || (may_spread && nodes.is_too_wide(job.spec))) continue;
+      lack->what = "job " + in_quotes(job.name) + " " + lack->what;
       return lack;
     }
     return std::nullopt;

@@ -55,11 +55,11 @@ JobEstimates with_measured_profiles(JobEstimates estimates) {
 JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
   constexpr double kMostPercent = 100;
   const EstimatesConfig& config = estimates.config;
-  const JobSpec& job = trace.workload.jobs[index(id)];
+  const JobSpec& job = trace.jobs[index(id)].spec;
   JobView view = job_view_of(id, job);
   if (config.duration == EstimateKind::kShuffled) {
-    const JobId told = told_job(estimates, trace.workload.jobs.size(), id);
-    view.estimate = trace.workload.jobs[index(told)].work;
+    const JobId told = told_job(estimates, trace.jobs.size(), id);
+    view.estimate = trace.jobs[index(told)].spec.work;
   } else if (const auto factor = estimate_factor(config.duration, config.sigma, estimates.seed,
                                                  Stream::kEstimates, id)) {
     view.estimate = *factor == 1 ? job.work : from_seconds(to_seconds(job.work) * *factor);
@@ -74,8 +74,8 @@ JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
 
 std::vector<JobView> job_views(const JobEstimates& estimates, const Trace& trace) {
   std::vector<JobView> views;
-  views.reserve(trace.names.size());
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
+  views.reserve(trace.jobs.size());
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
     views.push_back(job_view(estimates, trace, static_cast<JobId>(j)));
   }
   return views;
@@ -106,16 +106,16 @@ JobSource job_source(const JobEstimates& estimates, const Trace& trace, const Jo
                      std::span<const GpuType> types) {
   int largest_gang = 1;
   bool restricted = false;
-  for (const JobSpec& job : trace.workload.jobs) {
-    largest_gang = std::max(largest_gang, job.gpus);
-    restricted |= job.gpu_models != 0;
+  for (const TraceJob& job : trace.jobs) {
+    largest_gang = std::max(largest_gang, job.spec.gpus);
+    restricted |= job.spec.gpu_models != 0;
   }
   std::vector<ViewOnType> views;
   if (estimates.config.duration != EstimateKind::kNone) {
-    views = views_on_types(estimates, on_types, types, trace.names.size());
+    views = views_on_types(estimates, on_types, types, trace.jobs.size());
   }
   return JobSource(
-      trace.names.size(), largest_gang, restricted,
+      trace.jobs.size(), largest_gang, restricted,
       [estimates, &trace, width = types.size(),
        on = std::make_shared<const std::vector<ViewOnType>>(std::move(views))](JobId job) {
         JobView view = job_view(estimates, trace, job);

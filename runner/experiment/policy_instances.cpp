@@ -23,13 +23,12 @@ using Words = std::vector<std::string>;
 std::vector<JobId> jobs_named(const Words& names, const Trace& trace, const std::string& place) {
   std::vector<JobId> jobs;
   for (const std::string& name : names) {
-    const auto at = std::find(trace.names.begin(), trace.names.end(), name);
-    if (at == trace.names.end()) {
-      const std::vector<std::string_view> known(trace.names.begin(), trace.names.end());
-      throw InputError(
-          place, "no job '" + printable(name) + "' in the workload: " + did_you_mean(name, known));
+    const auto at = std::ranges::find(trace.jobs, name, &TraceJob::name);
+    if (at == trace.jobs.end()) {
+      throw InputError(place, "no job '" + printable(name) +
+                                  "' in the workload: " + did_you_mean(name, names_of(trace)));
     }
-    const JobId id{static_cast<std::uint32_t>(at - trace.names.begin())};
+    const JobId id{static_cast<std::uint32_t>(at - trace.jobs.begin())};
     if (std::find(jobs.begin(), jobs.end(), id) != jobs.end()) {
       throw InputError(place, "job '" + printable(name) + "' is named twice");
     }

@@ -22,17 +22,16 @@ namespace corun::inline runner {
 namespace {
 
 /// Solo times of the jobs on a GPU type.
-std::vector<Duration> solo_times(const Workload& workload, const World& world,
-                                 const GpuType& type) {
+std::vector<Duration> solo_times(const Trace& trace, const World& world, const GpuType& type) {
   const JobsOnTypes* on_types = world.on_types();
   std::vector<Duration> solo;
-  solo.reserve(workload.jobs.size());
-  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+  solo.reserve(trace.jobs.size());
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
     const double speed = on_types == nullptr
                              ? type.speed
                              : on_types->alone(static_cast<JobId>(j), type, std::nullopt).speed;
     solo.push_back(
-        Duration{std::llround(static_cast<double>(workload.jobs[j].work.count()) / speed)});
+        Duration{std::llround(static_cast<double>(trace.jobs[j].spec.work.count()) / speed)});
   }
   return solo;
 }
@@ -81,8 +80,7 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work}};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
-        world, solo_times(trace.workload, world, cluster_.spec.nodes.front().gpu),
-        config_.world.noise);
+        world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);
   } else if (policy.needs == PolicyNeeds::kBelief) {
     context.belief =
         beliefs_.belief(trace, shared.prior, job_views(estimates(shared, policy), trace));
@@ -116,22 +114,21 @@ SubmitWindow PolicyRunner::measured_window(const Workload& workload) const {
   return window;
 }
 
-PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& policy,
-                            const RunObservation& observation) const {
-  const SubmitWindow window = measured_window(shared.trace.workload);
+PolicyRun PolicyRunner::run(const SharedRun& shared, std::span<const JobId> arrivals,
+                            const PolicyInstance& policy, const RunObservation& observation) const {
+  const Workload workload = workload_of(shared.trace, arrivals);
+  const SubmitWindow window = measured_window(workload);
   // Records of virtual clusters must be kept until they are combined.
   const bool collects = !observation.keep_records && cluster_.virtual_clusters.empty();
-  MetricsCollector collector(shared.trace.names.size(), window);
-  const Workload& workload = shared.trace.workload;
-  LevelSlices slices(
-      workload.arrivals.empty() ? Time{0} : workload.jobs[index(workload.arrivals[0])].submit,
-      cluster_.spec.gpu_count());
+  MetricsCollector collector(workload.jobs.size(), window);
+  LevelSlices slices(arrivals.empty() ? Time{0} : workload.jobs[index(arrivals[0])].submit,
+                     cluster_.spec.gpu_count());
   PolicyRun run;
   try {
     run = cluster_.virtual_clusters.empty()
-              ? run_cluster(cluster_.spec, shared, policy, {observation, slices},
+              ? run_cluster(cluster_.spec, shared, arrivals, policy, {observation, slices},
                             collects ? &collector : nullptr)
-              : run_parts(shared, policy, {observation, slices});
+              : run_parts(shared, arrivals, policy, {observation, slices});
   } catch (RunFailed& failed) {
     run.failure = std::move(failed.reason);
     run.metrics.fill(kNaN);
@@ -153,13 +150,13 @@ PolicyRun PolicyRunner::run(const SharedRun& shared, const PolicyInstance& polic
   return run;
 }
 
-PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance& policy,
-                                  const Watched& watched) const {
+PolicyRun PolicyRunner::run_parts(const SharedRun& shared, std::span<const JobId> arrivals,
+                                  const PolicyInstance& policy, const Watched& watched) const {
   const RunObservation& observation = watched.observation;
   PolicyRun run;
-  run.record.jobs.resize(shared.trace.names.size());
+  run.record.jobs.resize(shared.trace.jobs.size());
   const std::vector<TracePart> parts =
-      split_by_virtual_cluster(shared.trace, cluster_.virtual_clusters);
+      split_by_virtual_cluster(shared.trace, arrivals, cluster_.virtual_clusters);
   std::size_t first_node = 0;
   for (std::size_t v = 0; v < parts.size(); ++v) {
     const std::int64_t nodes = cluster_.virtual_clusters[v].nodes;
@@ -169,7 +166,8 @@ PolicyRun PolicyRunner::run_parts(const SharedRun& shared, const PolicyInstance&
     RunObservation observed = observation;
     if (observation.log != nullptr) observed.log = &log;
     const SharedRun part_of{parts[v].trace, shared.seed, shared.prior};
-    PolicyRun part = run_cluster(cluster, part_of, policy, {observed, watched.slices}, nullptr);
+    PolicyRun part = run_cluster(cluster, part_of, parts[v].arrivals, policy,
+                                 {observed, watched.slices}, nullptr);
     if (observation.log != nullptr) {
       renumber(log, parts[v], run.record.gpu_count);
       observation.log->insert(observation.log->end(), log.begin(), log.end());
@@ -195,11 +193,12 @@ void PolicyRunner::refuse_colocating(const PolicyInstance& policy) const {
 }
 
 PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
-                                    const PolicyInstance& policy, const Watched& watched,
-                                    RunSink* sink) const {
+                                    std::span<const JobId> arrivals, const PolicyInstance& policy,
+                                    const Watched& watched, RunSink* sink) const {
   const RunObservation& observation = watched.observation;
   refuse_colocating(policy);
   const Trace& trace = shared.trace;
+  const Workload workload = workload_of(trace, arrivals);
   const std::unique_ptr<World> world = worlds_.world(trace);
   const std::unique_ptr<Policy> inner = make_policy(shared, policy, *world, observation.stop);
   PolicyRun run;
@@ -212,7 +211,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
                      control_options(config_));
     std::optional<DetailRecorder> details;
     if (observation.details.any()) {
-      details.emplace(cluster, trace.workload, inner->belief(), observation.details,
+      details.emplace(cluster, workload, inner->belief(), observation.details,
                       observation.details.slices ? &watched.slices : nullptr);
     }
     const std::size_t passes = loop.run(observation.log, details ? &*details : nullptr);
@@ -223,12 +222,12 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
   };
   try {
     if (runs_in_rounds(config_)) {
-      run_on(RoundBackend(cluster, trace.workload, *world, round_options(config_, shared.seed)));
+      run_on(RoundBackend(cluster, workload, *world, round_options(config_, shared.seed)));
       if (sink != nullptr) show(run.record, *sink);
     } else {
       SimulationOptions options = simulation_options(config_, shared.seed);
       options.sink = sink;
-      run_on(SimulatedBackend(cluster, trace.workload, *world, options));
+      run_on(SimulatedBackend(cluster, workload, *world, options));
     }
   } catch (const PolicyError& e) {
     throw RunFailed{e.what()};
@@ -248,7 +247,8 @@ void PolicyRunner::check(const SharedRun& shared, const PolicyInstance& policy) 
     check_part(shared);
     return;
   }
-  for (const TracePart& part : split_by_virtual_cluster(shared.trace, cluster_.virtual_clusters)) {
+  for (const TracePart& part :
+       split_by_virtual_cluster(shared.trace, {}, cluster_.virtual_clusters)) {
     check_part({part.trace, shared.seed, shared.prior});
   }
 }

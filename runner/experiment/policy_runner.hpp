@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "results/replication.hpp"
 #include "runner/builders/belief_builder.hpp"
@@ -37,10 +39,10 @@ class PolicyRunner {
   std::unique_ptr<Policy> make_policy(const SharedRun& shared, const PolicyInstance& policy,
                                       const World& world, const std::atomic<bool>* stop) const;
 
-  /// The whole run; virtual clusters run one after another. A policy that breaks a rule of the control loop ends it:
-  /// PolicyRun::failure. Throws Interrupted if stopped.
-  PolicyRun run(const SharedRun& shared, const PolicyInstance& policy,
-                const RunObservation& observation) const;
+  /// The whole run of the jobs in this order of arrival; virtual clusters run one after another. A policy that
+  /// breaks a rule of the control loop ends it: PolicyRun::failure. Throws Interrupted if stopped.
+  PolicyRun run(const SharedRun& shared, std::span<const JobId> arrivals,
+                const PolicyInstance& policy, const RunObservation& observation) const;
 
   /// Prepares run() without running it: throws the InputErrors that run() would throw at its start.
   void check(const SharedRun& shared, const PolicyInstance& policy) const;
@@ -50,10 +52,11 @@ class PolicyRunner {
     const RunObservation& observation;
     LevelSlices& slices;  ///< of the whole run; filled if observation.details says so
   };
-  PolicyRun run_parts(const SharedRun& shared, const PolicyInstance& policy,
-                      const Watched& watched) const;
+  PolicyRun run_parts(const SharedRun& shared, std::span<const JobId> arrivals,
+                      const PolicyInstance& policy, const Watched& watched) const;
   PolicyRun run_cluster(const ClusterSpec& cluster, const SharedRun& shared,
-                        const PolicyInstance& policy, const Watched& watched, RunSink* sink) const;
+                        std::span<const JobId> arrivals, const PolicyInstance& policy,
+                        const Watched& watched, RunSink* sink) const;
   /// What a policy sees of the jobs: measured profiles if it lets them run alone first.
   JobEstimates estimates(const SharedRun& shared, const PolicyInstance& policy) const;
   SubmitWindow measured_window(const Workload& workload) const;

@@ -47,7 +47,7 @@ Recommendation recommendation_of(Group group, const Trace& trace, const ClusterB
                                  const KnowledgeBase& kb, const Experiment& experiment) {
   Recommendation r;
   for (const JobId j : group.jobs) {
-    const std::string& name = trace.names[index(j)];
+    const std::string& name = trace.jobs[index(j)].name;
     r.jobs.push_back(name);
     r.clusters.push_back(clusters.cluster(j));
     r.uncertainty.push_back(clusters.uncertainty(j));
@@ -92,14 +92,14 @@ RecommendedQueue recommend(const Experiment& experiment) {
   for (const JobView& view : views) queue.largest_gang = std::max(queue.largest_gang, view.gpus);
   for (int gang = 1; gang <= queue.largest_gang; ++gang) {
     std::vector<JobId> waiting;
-    for (const JobId j : trace->workload.arrivals) {
+    for (const JobId j : experiment.arrivals(*trace, 0)) {
       if (views[index(j)].gpus == gang) waiting.push_back(j);
     }
     if (waiting.empty()) continue;
     const ClusterView view(Time{0}, StartMode::kGroup, waiting, views, idle, 0, queue.largest_gang);
     for (Group& group : recommender.plan(view, waiting, queue.groups.size(), waiting.size())) {
       if (group.jobs.size() == 1) {
-        queue.alone.push_back(trace->names[index(group.jobs.front())]);
+        queue.alone.push_back(trace->jobs[index(group.jobs.front())].name);
       } else {
         queue.groups.push_back(
             recommendation_of(std::move(group), *trace, *belief.as_clusters(), *kb, experiment));

@@ -35,7 +35,14 @@ bool some_policy(const SettingsInUse& use, const Test& test) {
 }
 template <typename Test>
 bool some_job(const SettingsInUse& use, const Test& test) {
-  return std::ranges::any_of(use.trace.workload.jobs, test);
+  return std::ranges::any_of(use.trace.jobs, test, &TraceJob::spec);
+}
+
+std::vector<Time> sorted_submit_times(const SettingsInUse& use) {
+  std::vector<Time> submits;
+  for (const TraceJob& job : use.trace.jobs) submits.push_back(job.spec.submit);
+  std::ranges::sort(submits);
+  return submits;
 }
 
 /// Policies of programs see everything that the view has.
@@ -51,18 +58,14 @@ bool believes(const PolicyInstance& policy) {
 
 Reason arrivals(const SettingsInUse& use) {
   if (use.config.workload.order != QueueOrder::kShuffled) return "";
-  std::vector<Time> submits;
-  for (const JobSpec& job : use.trace.workload.jobs) submits.push_back(job.submit);
-  std::ranges::sort(submits);
+  const std::vector<Time> submits = sorted_submit_times(use);
   return std::ranges::adjacent_find(submits) == submits.end()
              ? "no two jobs are submitted at the same time"
              : "";
 }
 
 Reason drawn_profiles(const SettingsInUse& use) {
-  const auto centres = static_cast<std::size_t>(std::ranges::count_if(
-      use.trace.workload.jobs, [](const JobSpec& job) { return job.profile.imputed; }));
-  return use.trace.imputed_profiles > centres ? "" : "every job has a profile";
+  return use.trace.drawn_profiles > 0 ? "" : "every job has a profile";
 }
 
 Reason memory_demand(const SettingsInUse& use) {
@@ -94,9 +97,7 @@ Reason own_gpu_types(const SettingsInUse& use) {
 Reason out_of_memory(const SettingsInUse& use) {
   if (Reason none = memory_demand(use); !none.empty()) return none;
   double demand = 0;
-  for (const JobSpec& job : use.trace.workload.jobs) {
-    demand += job.profile.mem_used_mib.value_or(0);
-  }
+  for (const TraceJob& job : use.trace.jobs) demand += job.spec.profile.mem_used_mib.value_or(0);
   const bool fits = std::ranges::all_of(
       use.cluster.spec.nodes, [&](const NodeSpec& node) { return demand <= node.gpu.memory_mib; });
   return fits ? "the memory of one GPU holds all jobs at once" : "";
@@ -261,18 +262,15 @@ Reason plans(const SettingsInUse& use) {
 }
 
 Reason left_out(const SettingsInUse& use, double share) {
-  const auto jobs = static_cast<double>(use.trace.workload.jobs.size());
+  const auto jobs = static_cast<double>(use.trace.jobs.size());
   return std::floor(share * jobs) > 0 ? "" : fmt::format("{} of {} jobs are none", share, jobs);
 }
 
 Reason warm_up(const SettingsInUse& use) {
   const double share = use.config.measure.skip_first;
   if (Reason none = left_out(use, share); !none.empty()) return none;
-  const std::vector<JobSpec>& jobs = use.trace.workload.jobs;
-  std::vector<Time> submits;
-  for (const JobSpec& job : jobs) submits.push_back(job.submit);
-  std::ranges::sort(submits);
-  const double first = std::floor(share * static_cast<double>(jobs.size()));
+  const std::vector<Time> submits = sorted_submit_times(use);
+  const double first = std::floor(share * static_cast<double>(submits.size()));
   return submits[static_cast<std::size_t>(first)] == submits.front()
              ? "these jobs are submitted at the same time as the next"
              : "";
@@ -362,7 +360,7 @@ Reason fill_of_bin(const SettingsInUse& use, const PolicyInUse& p) {
 
 /// The least of the number of jobs that a plan covers by default and with this value.
 Reason window(const SettingsInUse& use, const PolicyInUse& p) {
-  const std::size_t jobs = use.trace.workload.jobs.size();
+  const std::size_t jobs = use.trace.jobs.size();
   const ParameterValue& given = p.parameters.value("window");
   const auto& specs = p.policy.entry->parameters;
   const auto* by_default = std::get_if<std::int64_t>(
@@ -376,7 +374,7 @@ Reason window(const SettingsInUse& use, const PolicyInUse& p) {
 }
 
 Reason gangs_alike(const SettingsInUse& use, const PolicyInUse&) {
-  const JobSpec& first = use.trace.workload.jobs.front();
+  const JobSpec& first = use.trace.jobs.front().spec;
   const bool differ = some_job(use, [&](const JobSpec& job) {
     return job.gpus != first.gpus || job.gpu_models != first.gpu_models;
   });
@@ -412,8 +410,8 @@ Reason predicted_memory(const SettingsInUse& use, const PolicyInUse&) { return m
 Reason memory_margin(const SettingsInUse& use, const PolicyInUse& p) {
   if (Reason none = joined_memory(use, p); !none.empty()) return none;
   double largest = 0, second = 0;
-  for (const JobSpec& job : use.trace.workload.jobs) {
-    const double demand = job.profile.mem_used_mib.value_or(0);
+  for (const TraceJob& job : use.trace.jobs) {
+    const double demand = job.spec.profile.mem_used_mib.value_or(0);
     second = std::max(second, std::min(largest, demand));
     largest = std::max(largest, demand);
   }

@@ -8,12 +8,10 @@ std::vector<double> features_of(const Trace& trace, std::size_t job, const Profi
                                 const std::vector<SpeedTable::Feature>& wanted,
                                 ImputedProfiles imputed) {
   std::vector<double> values = feature_values(profile, wanted, imputed);
-  const std::size_t width = trace.feature_list.size();
   for (std::size_t f = 0; f < wanted.size(); ++f) {
     const auto at = std::ranges::find(trace.feature_list, wanted[f]);
     if (at == trace.feature_list.end()) continue;
-    values[f] =
-        trace.features[job * width + static_cast<std::size_t>(at - trace.feature_list.begin())];
+    values[f] = trace.jobs[job].features[static_cast<std::size_t>(at - trace.feature_list.begin())];
   }
   return values;
 }

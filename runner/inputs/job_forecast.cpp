@@ -95,11 +95,11 @@ std::vector<SharingAdvice> advise_sharing(const JobForecast& forecast, const std
     return statistic.count() > 0 ? statistic.mean() : otherwise;
   };
   std::vector<SharingAdvice> advice;
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const Profile& profile = trace.workload.jobs[j].profile;
+  for (const TraceJob& job : trace.jobs) {
+    const Profile& profile = job.spec.profile;
     const int other = assign_cluster(clusters, profile).cluster;
     SharingAdvice a;
-    a.job = trace.names[j];
+    a.job = job.name;
     a.isd_of_model = mean(knowledge.kb.isd(cluster, other), knowledge.kb.overall_isd());
     a.isd_of_job = mean(knowledge.kb.isd(other, cluster), knowledge.kb.overall_isd());
     a.ps = mean(knowledge.kb.ps(cluster, other), knowledge.kb.overall_ps());

@@ -28,8 +28,7 @@ Trace trace_of_profiles(const std::string& path, WorkloadKeys& keys) {
     JobSpec job;
     job.work = std::chrono::seconds(1);  // no cost of a pair depends on it
     job.profile = table.profiles[i];
-    add_job(trace, job, table.jobs[i], keys.of(table.jobs[i]), kUnknownCluster,
-            kUnknownUncertainty);
+    trace.jobs.push_back({job, table.jobs[i], keys.of(table.jobs[i])});
   }
   return trace;
 }
@@ -39,19 +38,17 @@ void add_jobs(const Trace& trace, WorkloadKeys& keys, JobKinds& kinds) {
   std::unordered_map<WorkloadKey, std::uint32_t> kind_of;
   kinds.trace = without_jobs(trace);
   std::size_t left_out = 0;
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const JobSpec& job = trace.workload.jobs[j];
-    if (job.gpus != 1) {
+  for (const TraceJob& job : trace.jobs) {
+    if (job.spec.gpus != 1) {
       ++left_out;
       continue;
     }
-    const WorkloadKey key =
-        trace.keys[j] == kUnknownWorkload ? keys.of(trace.names[j]) : trace.keys[j];
+    const WorkloadKey key = job.key == kUnknownWorkload ? keys.of(job.name) : job.key;
     const auto [at, is_new] = kind_of.emplace(key, static_cast<std::uint32_t>(kinds.names.size()));
     if (is_new) {
       kinds.names.push_back(keys.text(key));
       kinds.keys.push_back(key);
-      add_job_of(trace, j, job, kinds.trace);
+      kinds.trace.jobs.push_back(job);
     }
     kinds.jobs.push_back(at->second);
   }
@@ -110,7 +107,7 @@ std::vector<double> kind_features(const JobKinds& kinds,
   for (std::size_t k = 0; k < kinds.names.size(); ++k) {
     if (!is_table) {
       const std::vector<double> of_job = features_of(
-          kinds.trace, k, kinds.trace.workload.jobs[k].profile, wanted, ImputedProfiles::kUnknown);
+          kinds.trace, k, kinds.trace.jobs[k].spec.profile, wanted, ImputedProfiles::kUnknown);
       values.insert(values.end(), of_job.begin(), of_job.end());
       continue;
     }

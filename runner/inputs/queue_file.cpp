@@ -28,9 +28,8 @@ Trace read_queue(const std::string& path, const std::vector<RenamedColumn>& rena
     JobSpec job;
     job.work = std::chrono::seconds(1);
     job.profile = table.profiles[i];
-    add_job(trace, job, table.jobs[i], kUnknownWorkload, kUnknownCluster, kUnknownUncertainty);
+    trace.jobs.push_back({job, table.jobs[i]});
   }
-  order_arrivals(trace);
   return trace;
 }
 

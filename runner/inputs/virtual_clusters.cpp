@@ -51,7 +51,7 @@ std::int64_t nodes_of(std::span<const VirtualCluster> clusters) {
   return nodes;
 }
 
-std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
+std::vector<TracePart> split_by_virtual_cluster(const Trace& trace, std::span<const JobId> arrivals,
                                                 std::span<const VirtualCluster> clusters) {
   std::map<std::string_view, std::size_t> place;
   for (std::size_t c = 0; c < clusters.size(); ++c) place.emplace(clusters[c].name, c);
@@ -64,17 +64,15 @@ std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
 
   std::vector<TracePart> parts(clusters.size());
   for (TracePart& part : parts) part.trace = without_jobs(trace);
-  std::vector<JobId> number(trace.names.size());  // of a job in its part
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const JobSpec& job = trace.workload.jobs[j];
-    TracePart& part = parts[part_of.at(job.virtual_cluster)];
+  std::vector<JobId> number(trace.jobs.size());  // of a job in its part
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    TracePart& part = parts[part_of.at(trace.jobs[j].spec.virtual_cluster)];
     number[j] = static_cast<JobId>(part.jobs.size());
     part.jobs.push_back(static_cast<JobId>(j));
-    add_job_of(trace, j, job, part.trace);
+    part.trace.jobs.push_back(trace.jobs[j]);
   }
-  for (const JobId j : trace.workload.arrivals) {
-    parts[part_of[trace.workload.jobs[index(j)].virtual_cluster]].trace.workload.arrivals.push_back(
-        number[index(j)]);
+  for (const JobId j : arrivals) {
+    parts[part_of[trace.jobs[index(j)].spec.virtual_cluster]].arrivals.push_back(number[index(j)]);
   }
   return parts;
 }

@@ -31,12 +31,13 @@ std::int64_t nodes_of(std::span<const VirtualCluster> clusters);
 /// The jobs of one virtual cluster as a trace of their own.
 struct TracePart {
   Trace trace;
-  std::vector<JobId> jobs;  ///< JobId in the whole trace, by JobId of the part; ascending
+  std::vector<JobId> arrivals;  ///< in the order of the whole trace
+  std::vector<JobId> jobs;      ///< JobId in the whole trace, by JobId of the part; ascending
 };
 
 /// One part for each of `clusters`, in their order; a part may have no jobs. Throws
 /// std::logic_error if a name of trace.virtual_clusters is not among them.
-std::vector<TracePart> split_by_virtual_cluster(const Trace& trace,
+std::vector<TracePart> split_by_virtual_cluster(const Trace& trace, std::span<const JobId> arrivals,
                                                 std::span<const VirtualCluster> clusters);
 
 /// Adds the record of a part, whose GPUs follow those of the earlier parts. `whole.jobs` must have

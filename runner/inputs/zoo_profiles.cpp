@@ -19,7 +19,11 @@ std::size_t predict_zoo_profiles(Trace& trace, const GpuSpec& type) {
   }
   ZooJobs zoo;
   std::map<std::pair<std::string, double>, Profile> known;
-  for (const auto& [job, run] : trace.zoo_runs) {
+  std::size_t jobs = 0;
+  for (TraceJob& job : trace.jobs) {
+    if (job.zoo_run == nullptr) continue;
+    ++jobs;
+    const ZooRun& run = *job.zoo_run;
     const auto [at, is_new] = known.try_emplace({run.model, run.batch});
     if (is_new) {
       PredictorJob described = zoo.job(run.model, run.batch, 0, true);
@@ -30,13 +34,13 @@ std::size_t predict_zoo_profiles(Trace& trace, const GpuSpec& type) {
       set_gpu(described.figures, type);
       at->second = profile_of(forecast(predictors, described, type));
     }
-    Profile& profile = trace.workload.jobs[job].profile;
+    Profile& profile = job.spec.profile;
     const Profile& predicted = at->second;
     if (!profile.gpu_util_pct) profile.gpu_util_pct = predicted.gpu_util_pct;
     if (!profile.mem_alloc_pct) profile.mem_alloc_pct = predicted.mem_alloc_pct;
     if (!profile.mem_used_mib) profile.mem_used_mib = predicted.mem_used_mib;
   }
-  return trace.zoo_runs.size();
+  return jobs;
 }
 
 }  // namespace corun::inline runner

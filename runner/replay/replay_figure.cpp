@@ -100,7 +100,7 @@ std::string replay_figure(const Experiment& experiment, const ReplayResult& resu
   LineChart chart;
   chart.title =
       fmt::format("{}: {} jobs, {} GPUs, {} replication{}", workload_name(experiment.config()),
-                  result.replications.front().trace->names.size(), experiment.cluster().gpu_count(),
+                  result.replications.front().trace->jobs.size(), experiment.cluster().gpu_count(),
                   replications, replications == 1 ? "" : "s");
   chart.columns = 2;
   chart.one_legend = true;

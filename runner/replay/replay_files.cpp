@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t kRowBytes = 640;
 
 void check_rows_fit(const Experiment& experiment) {
-  const std::size_t jobs = experiment.make_trace(0)->names.size();
+  const std::size_t jobs = experiment.make_trace(0)->jobs.size();
   const auto replications = static_cast<std::size_t>(experiment.config().replications);
   const std::size_t policies = experiment.policies().size();
   const auto memory =

@@ -50,7 +50,7 @@ struct Shown {
       : experiment(the_experiment), result(the_result), view(the_view) {
     failed.resize(policies().size());
     for (const FailedRun& run : failed_runs(result)) failed[run.policy].push_back(run);
-    if (!result.replications.empty()) jobs = result.replications.front().trace->names.size();
+    if (!result.replications.empty()) jobs = result.replications.front().trace->jobs.size();
     shares = std::ranges::any_of(result.coverage_by_policy,
                                  [](const Coverage& c) { return shared(c) > 0; });
     const auto costs = [](const MetricIntervals& m) {

@@ -50,7 +50,7 @@ std::vector<OutputText> timeline_texts(const Experiment& experiment, const std::
     observation.log = &log;
     experiment.run_policy(trace, 0, experiment.policies()[p], observation);
     std::ostringstream text;
-    write_event_log(text, log, [&](JobId j) { return trace.names[index(j)]; });
+    write_event_log(text, log, [&](JobId j) { return trace.jobs[index(j)].name; });
     texts.push_back({"--timeline", files[p], std::move(text).str()});
   }
   return texts;

@@ -40,13 +40,13 @@ void check_volcano(const Experiment& experiment, const ContainerTable& container
                                  experiment.policies().size()));
   }
   const std::shared_ptr<const Trace> trace = experiment.make_trace(0);
-  for (std::size_t j = 0; j < trace->names.size(); ++j) {
-    container_of(containers, trace->names[j]);
-    if (trace->workload.jobs[j].gpus == 1) continue;
+  for (std::size_t j = 0; j < trace->jobs.size(); ++j) {
+    container_of(containers, trace->jobs[j].name);
+    if (trace->jobs[j].spec.gpus == 1) continue;
     throw InputError("--volcano",
                      fmt::format("job '{}' wants {} GPUs, and volcano.sh/gpu-memory is "
                                  "a part of one; leave such jobs out",
-                                 printable(trace->names[j]), trace->workload.jobs[j].gpus));
+                                 printable(trace->jobs[j].name), trace->jobs[j].spec.gpus));
   }
 }
 
@@ -79,7 +79,7 @@ std::string volcano_jobs(const Experiment& experiment, const ContainerTable& con
         view.on_types.empty() ? view.profile.mem_used_mib : view.on_types[type.id].memory_mib;
     const double asked =
         mib ? std::min(std::ceil(*mib * (1 + margin)), type.memory_mib) : type.memory_mib;
-    jobs.push_back({trace->names[index(entry.job)], index(state.gpu(gpu).node),
+    jobs.push_back({trace->jobs[index(entry.job)].name, index(state.gpu(gpu).node),
                     std::max<std::int64_t>(1, static_cast<std::int64_t>(asked))});
   }
   return volcano_manifest(jobs, containers);

@@ -12,7 +12,6 @@ namespace corun::inline sim {
 
 class Arrivals {
  public:
-  /// `workload` must outlive this.
   explicit Arrivals(const Workload& workload) : workload_(workload) {}
 
   /// When the next job comes; kNever after the last one.
@@ -32,7 +31,7 @@ class Arrivals {
   }
 
  private:
-  const Workload& workload_;
+  Workload workload_;
   std::size_t taken_ = 0;
 };
 

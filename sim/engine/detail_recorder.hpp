@@ -39,7 +39,7 @@ class LevelSlices {
 
 class DetailRecorder final : public RunObserver {
  public:
-  /// `belief` predicts co-runs; may be null. All references must outlive this; `slices` may be null.
+  /// `belief` predicts co-runs; may be null. All arguments must outlive this; `slices` may be null.
   DetailRecorder(const ClusterSpec& spec, const Workload& workload, const Belief* belief,
                  DetailLimits limits, LevelSlices* slices);
 
@@ -89,7 +89,7 @@ class DetailRecorder final : public RunObserver {
   void end_co_run(Gpu& gpu, Time now);
   bool is_primary(GpuId gpu, JobId a, JobId b);
 
-  const Workload& workload_;
+  Workload workload_;
   const Belief* belief_;
   DetailLimits limits_;
   LevelSlices* slices_;

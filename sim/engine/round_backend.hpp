@@ -109,7 +109,7 @@ class RoundBackend final : public ClusterBackend {
   void anchor();
 
   const ClusterSpec& spec_;
-  const Workload& workload_;
+  Workload workload_;
   const World& world_;
   const JobsOnTypes* on_types_;  ///< the world's; may be null
   RoundOptions options_;

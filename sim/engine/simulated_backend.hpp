@@ -149,7 +149,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void account(GpuId gpu);
 
   const ClusterSpec& spec_;
-  const Workload& workload_;
+  Workload workload_;
   const World& world_;
   const JobsOnTypes* on_types_;  ///< the world's; may be null
   SimulationOptions options_;

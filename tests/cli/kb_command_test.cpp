@@ -122,17 +122,17 @@ TEST(KbEndToEnd, TheQueueAsATableOfGeneratedProfiles) {
   const std::vector<Profile> generated = queue_profiles(samples);
   WorkloadKeys keys;
   const Trace queue = jrs_queue_trace(keys);
-  ASSERT_EQ(generated.size(), queue.names.size());
+  ASSERT_EQ(generated.size(), queue.jobs.size());
   for (std::size_t j = 0; j < generated.size(); ++j) {
-    const Profile& embedded = queue.workload.jobs[j].profile;
+    const Profile& embedded = queue.jobs[j].spec.profile;
     if (embedded.imputed) {
-      EXPECT_FALSE(has_features(generated[j])) << queue.names[j];
+      EXPECT_FALSE(has_features(generated[j])) << queue.jobs[j].name;
       continue;
     }
-    ASSERT_TRUE(has_features(generated[j])) << queue.names[j];
-    EXPECT_NEAR(*generated[j].gpu_util_pct, *embedded.gpu_util_pct, 0.011) << queue.names[j];
-    EXPECT_NEAR(*generated[j].mem_alloc_pct, *embedded.mem_alloc_pct, 0.011) << queue.names[j];
-    EXPECT_NEAR(*generated[j].mem_time_pct, *embedded.mem_time_pct, 0.011) << queue.names[j];
+    ASSERT_TRUE(has_features(generated[j])) << queue.jobs[j].name;
+    EXPECT_NEAR(*generated[j].gpu_util_pct, *embedded.gpu_util_pct, 0.011) << queue.jobs[j].name;
+    EXPECT_NEAR(*generated[j].mem_alloc_pct, *embedded.mem_alloc_pct, 0.011) << queue.jobs[j].name;
+    EXPECT_NEAR(*generated[j].mem_time_pct, *embedded.mem_time_pct, 0.011) << queue.jobs[j].name;
   }
 }
 

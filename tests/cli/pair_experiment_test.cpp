@@ -67,8 +67,8 @@ TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
   for (std::size_t r = 0; r < 60; ++r) {
     const Replication replication = e.run(r);
     const Trace& trace = *replication.trace;
-    const std::array<std::string, 2> names{trace.names[0].substr(0, 1),
-                                           trace.names[1].substr(0, 1)};
+    const std::array<std::string, 2> names{trace.jobs[0].name.substr(0, 1),
+                                           trace.jobs[1].name.substr(0, 1)};
     const RunRecord& record = replication.runs[0].record;
     const UsageRecord& usage = record.usage;
     const auto of = [&](Provenance p) { return usage.corun_s[static_cast<std::size_t>(p)]; };
@@ -85,7 +85,7 @@ TEST(PairExperiment, TwoJobsRunAtTheMeasuredSpeeds) {
     std::array<double, 2> alone{};  // finish if the co-runners stayed
     std::array<double, 2> solo{};
     for (std::size_t k = 0; k < 2; ++k) {
-      solo[k] = to_seconds(trace.workload.jobs[k].work);
+      solo[k] = to_seconds(trace.jobs[k].spec.work);
       alone[k] = solo[k] / speed[k];
     }
     const std::size_t first = alone[0] <= alone[1] ? 0 : 1;

@@ -156,7 +156,7 @@ TEST(Replay, PoliciesOfASeedShareArrivalsAndANewPolicyShiftsNobody) {
   const Experiment alone(small({"policies=[{name: min-slowdown}]"}), "");
   const Replication a = all.run(4);
   const Replication b = alone.run(4);
-  EXPECT_EQ(a.trace->workload.arrivals, b.trace->workload.arrivals);
+  EXPECT_EQ(all.arrivals(*a.trace, 4), alone.arrivals(*b.trace, 4));
   for (std::size_t p = 0; p < all.policies().size(); ++p) {
     if (all.policies()[p].label != "min-slowdown") continue;
     EXPECT_EQ(a.runs[p].metrics[0], b.runs[0].metrics[0]);

@@ -36,19 +36,19 @@ TEST(SoloTableExperiment, JobsCarryTheirMeasurements) {
   folder.write("miso_a100_profile.csv", kProfiles);
   const Experiment e = experiment_of(table, {"workload.load=0.5"});
   const auto trace = e.make_trace(0);
-  ASSERT_EQ(trace->names.size(), 12U);
+  ASSERT_EQ(trace->jobs.size(), 12U);
   EXPECT_EQ(trace->reference_type, "7g.40gb");
-  ASSERT_EQ(trace->on_types.size(), 2U);
+  ASSERT_EQ(trace->measured_types.size(), 2U);
   std::set<std::string> workloads;
-  for (std::size_t j = 0; j < trace->names.size(); ++j) {
-    const bool is_gnn = trace->names[j].starts_with("gnn (batch size 64)#");
+  for (std::size_t j = 0; j < trace->jobs.size(); ++j) {
+    const bool is_gnn = trace->jobs[j].name.starts_with("gnn (batch size 64)#");
     workloads.insert(is_gnn ? "gnn" : "bert");
-    EXPECT_EQ(trace->workload.jobs[j].profile.gpu_util_pct, is_gnn ? 38 : 89);
-    EXPECT_EQ(trace->on_types[0].memory_mib[j], is_gnn ? 2048 : 18635);
+    EXPECT_EQ(trace->jobs[j].spec.profile.gpu_util_pct, is_gnn ? 38 : 89);
+    EXPECT_EQ(on_type(trace->jobs[j], 0).memory_mib, is_gnn ? 2048 : 18635);
   }
   EXPECT_EQ(workloads.size(), 2U);
-  EXPECT_NE(trace->names, e.make_trace(1)->names) << "each replication draws its own";
-  EXPECT_EQ(trace->names, experiment_of(table, {"workload.load=0.5"}).make_trace(0)->names);
+  EXPECT_NE(names_of(*trace), names_of(*e.make_trace(1))) << "each replication draws its own";
+  EXPECT_EQ(names_of(*trace), names_of(*experiment_of(table, {"workload.load=0.5"}).make_trace(0)));
 }
 
 TEST(SoloTableExperiment, RunsAndNamesItsFiles) {

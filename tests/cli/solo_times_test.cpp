@@ -55,16 +55,16 @@ class SoloTimes : public testing::Test {
 
 TEST_F(SoloTimes, FillWhatTheTraceDoesNotTell) {
   const auto trace = experiment({"cluster.machines=1x1:V100-16GB+1x1:T4"}).make_trace(0);
-  ASSERT_EQ(trace->on_types.size(), 2U);
-  const MeasuredOnType& t4 = trace->on_types[0];
-  EXPECT_EQ(t4.gpu_type, "T4");
-  EXPECT_EQ(t4.solo_s[0], 400);
-  EXPECT_EQ(t4.solo_s[1], 300) << "the trace's own";
-  EXPECT_TRUE(std::isnan(t4.solo_s[2]));
-  EXPECT_TRUE(std::isinf(t4.solo_s[3]));
-  EXPECT_EQ(t4.memory_mib[0], 900);
-  EXPECT_EQ(trace->workload.jobs[3].gpu_models, 1U) << "it runs on the V100 only";
-  EXPECT_EQ(trace->workload.jobs[2].gpu_models, 0U);
+  ASSERT_EQ(trace->measured_types.size(), 2U);
+  EXPECT_EQ(trace->measured_types[0].name, "T4");
+  const auto on_t4 = [&](std::size_t j) { return on_type(trace->jobs[j], 0); };
+  EXPECT_EQ(on_t4(0).solo_s, 400);
+  EXPECT_EQ(on_t4(1).solo_s, 300) << "the trace's own";
+  EXPECT_TRUE(std::isnan(on_t4(2).solo_s));
+  EXPECT_TRUE(std::isinf(on_t4(3).solo_s));
+  EXPECT_EQ(on_t4(0).memory_mib, 900);
+  EXPECT_EQ(trace->jobs[3].spec.gpu_models, 1U) << "it runs on the V100 only";
+  EXPECT_EQ(trace->jobs[2].spec.gpu_models, 0U);
 }
 
 TEST_F(SoloTimes, HoldForGeneratedJobs) {
@@ -78,9 +78,9 @@ TEST_F(SoloTimes, HoldForGeneratedJobs) {
   const Experiment e(default_config_with(parse_overrides(settings), policy_catalog()), "");
   const auto trace = e.make_trace(0);
   int measured = 0;
-  for (std::size_t j = 0; j < trace->names.size(); ++j) {
-    if (std::isnan(trace->on_types[1].solo_s[j])) continue;
-    EXPECT_EQ(trace->on_types[1].solo_s[j], 2 * to_seconds(trace->workload.jobs[j].work))
+  for (std::size_t j = 0; j < trace->jobs.size(); ++j) {
+    if (std::isnan(on_type(trace->jobs[j], 1).solo_s)) continue;
+    EXPECT_EQ(on_type(trace->jobs[j], 1).solo_s, 2 * to_seconds(trace->jobs[j].spec.work))
         << "the JRS jobs were measured on the V100-16GB, though P4 is the first machine";
     ++measured;
   }

@@ -7,6 +7,7 @@
 
 #include "tests/helpers/program.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun::trace_command_test {
@@ -87,9 +88,9 @@ TEST(TraceCommand, ConvertsToTheNativeFormatAndReplaysIt) {
   EXPECT_EQ(run.err, "");
   WorkloadKeys keys;
   const Trace trace = read_job_csv(directory.path("o.csv"), keys);
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"p0", "p1", "p5"}));
-  EXPECT_EQ(trace.workload.jobs[1].gpu_milli, 460);
-  EXPECT_EQ(trace.workload.jobs[1].gpu_models, 3U);
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"p0", "p1", "p5"}));
+  EXPECT_EQ(trace.jobs[1].spec.gpu_milli, 460);
+  EXPECT_EQ(trace.jobs[1].spec.gpu_models, 3U);
   run = run_corun({"trace", "convert", "o.csv", "o.swf"}, directory.path());
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_NE(test::read_file(directory.path("o.swf")).find("\n1 0 -1 1000 1 "), std::string::npos);
@@ -110,9 +111,9 @@ TEST(TraceCommand, CutsTheSamePartForTheSameSeed) {
   EXPECT_EQ(run_corun(cut, directory.path()).code, 0);  // the same bytes replace the file
   WorkloadKeys keys;
   const Trace trace = read_job_csv(directory.path("part.csv"), keys);
-  EXPECT_EQ(Json::parse(run.out)["jobs"], trace.names.size());
-  EXPECT_LT(trace.names.size(), 150U);
-  for (const JobSpec& job : trace.workload.jobs) EXPECT_LE(job.gpus, 4);
+  EXPECT_EQ(Json::parse(run.out)["jobs"], trace.jobs.size());
+  EXPECT_LT(trace.jobs.size(), 150U);
+  for (const JobSpec& job : test::specs_of(trace)) EXPECT_LE(job.gpus, 4);
 
   const auto refused = [&](std::vector<std::string> more, const std::string& begin) {
     more.insert(more.begin(), {"trace", "cut", "all.csv"});
@@ -157,10 +158,10 @@ TEST(TraceCommand, RatesMakeGavelsStepsTime) {
   ASSERT_EQ(run.code, 0) << run.err;
   WorkloadKeys keys;
   const Trace trace = read_job_csv(directory.path("jobs.csv"), keys);
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
-  EXPECT_EQ(trace.workload.jobs[2].work, std::chrono::seconds{2000});
-  EXPECT_EQ(trace.workload.jobs[2].steps, 54000);
-  EXPECT_EQ(keys.text(trace.keys[2]), "ResNet-18 (batch size 16) x2");
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"0", "1", "2", "3", "4", "5"}));
+  EXPECT_EQ(trace.jobs[2].spec.work, std::chrono::seconds{2000});
+  EXPECT_EQ(trace.jobs[2].spec.steps, 54000);
+  EXPECT_EQ(keys.text(trace.jobs[2].key), "ResNet-18 (batch size 16) x2");
   run =
       run_corun({"trace", "generate", "more.csv", "--like", jobs, "--rates", rates, "--gpus", "4"},
                 directory.path());

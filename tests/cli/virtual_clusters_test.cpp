@@ -11,6 +11,7 @@
 
 #include "sim/error.hpp"
 #include "tests/helpers/program.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun::virtual_clusters_test {
@@ -58,18 +59,20 @@ TEST_F(VirtualClusters, MeasurementsOfJobsFollowThem) {
   Trace trace = read_job_csv(in, "jobs", keys);
   trace.reference_type = "V100";
   const std::vector<VirtualCluster> clusters{{"b", 1}, {"a", 1}};
-  const std::vector<TracePart> parts = split_by_virtual_cluster(trace, clusters);
+  const std::vector<TracePart> parts =
+      split_by_virtual_cluster(trace, by_submit_time(trace), clusters);
   ASSERT_EQ(parts.size(), 2U);
   for (const TracePart& part : parts) {
     EXPECT_EQ(part.trace.reference_type, "V100");
     EXPECT_EQ(part.trace.source, "jobs");
-    ASSERT_EQ(part.trace.on_types.size(), 1U);
-    EXPECT_EQ(part.trace.on_types[0].gpu_type, "T4");
-    EXPECT_EQ(part.trace.on_types[0].memory_mib.size(), part.jobs.size());
+    ASSERT_EQ(part.trace.measured_types.size(), 1U);
+    EXPECT_EQ(part.trace.measured_types[0].name, "T4");
+    EXPECT_EQ(part.trace.jobs.size(), part.jobs.size());
+    EXPECT_EQ(part.arrivals.size(), part.jobs.size());
   }
-  EXPECT_EQ(parts[0].trace.on_types[0].solo_s, std::vector<double>{20});
-  EXPECT_EQ(parts[0].trace.on_types[0].memory_mib, std::vector<double>{200});
-  EXPECT_EQ(parts[1].trace.on_types[0].solo_s, (std::vector<double>{10, 30}));
+  EXPECT_EQ(test::solo_s_on(parts[0].trace, 0), std::vector<double>{20});
+  EXPECT_EQ(test::memory_mib_on(parts[0].trace, 0), std::vector<double>{200});
+  EXPECT_EQ(test::solo_s_on(parts[1].trace, 0), (std::vector<double>{10, 30}));
 }
 
 // Co-runs 0 (of three jobs: two rows) and 1 of each part, which alternate in time.

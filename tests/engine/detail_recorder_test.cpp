@@ -25,8 +25,8 @@ struct Detailed {
   RunDetails details;
 };
 
-Detailed detailed(const ClusterSpec& spec, const Workload& w, const World& world, Policy& policy,
-                  RunOptions options = {}, const Belief* belief = nullptr,
+Detailed detailed(const ClusterSpec& spec, const OwnedWorkload& w, const World& world,
+                  Policy& policy, RunOptions options = {}, const Belief* belief = nullptr,
                   DetailLimits limits = kAll) {
   LevelSlices slices(w.jobs[index(w.arrivals.front())].submit, spec.gpu_count());
   DetailRecorder recorder(spec, w, belief, limits, limits.slices ? &slices : nullptr);
@@ -56,8 +56,8 @@ std::vector<std::uint32_t> jobs_of(const std::vector<CoRunRecord>& rows) {
 // J0 (100 s, speed 1/2) and J1 (40 s, speed 0.8) start together: J1 ends at 50 s, J0 at 125 s. J2 comes to the
 // other GPU at 10 s, but the policy starts it at 30 s.
 TEST(DetailRecorder, APairAndAJobAlone) {
-  const Workload w = workload({job(seconds{100}).util(60), job(seconds{40}).util(50),
-                               job(seconds{20}).at(seconds{10}).util(40)});
+  const OwnedWorkload w = workload({job(seconds{100}).util(60), job(seconds{40}).util(50),
+                                    job(seconds{20}).at(seconds{10}).util(40)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(1)}, seconds{30}}});
   const MatrixBelief belief({0, 3, 0, 3, 0, 0, 0, 0, 0}, 3);
   const auto [result, details] =
@@ -121,7 +121,7 @@ TEST(DetailRecorder, APairAndAJobAlone) {
 
 // Three jobs: a row for each pair, all of one co-run; when one leaves, the pair that stays is another.
 TEST(DetailRecorder, EachPairOfThreeHasARow) {
-  const Workload w = workload({job(seconds{10}), job(seconds{30}), job(seconds{60})});
+  const OwnedWorkload w = workload({job(seconds{10}), job(seconds{30}), job(seconds{60})});
   ScriptedPolicy policy = steps({{{J(0), J(1), J(2)}, {G(0)}}});
   const auto [result, details] = detailed(cluster(1, 1), w, ShareWorld(0), policy);
   ASSERT_EQ(details.co_runs.size(), 4U);
@@ -142,7 +142,7 @@ TEST(DetailRecorder, EachPairOfThreeHasARow) {
 TEST(DetailRecorder, AJobThatRunsOutOfMemoryStandsStill) {
   ClusterSpec spec = cluster(1, 1, 1, 1000);
   spec.oom = {seconds{5}, 0};
-  const Workload w = workload({job(seconds{100}).memory(800), job(seconds{100}).memory(800)});
+  const OwnedWorkload w = workload({job(seconds{100}).memory(800), job(seconds{100}).memory(800)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const auto [result, details] = detailed(spec, w, ShareWorld(1), policy);
   ASSERT_EQ(details.co_runs.size(), 1U);
@@ -159,7 +159,7 @@ TEST(DetailRecorder, AJobThatRunsOutOfMemoryStandsStill) {
 // Two gangs of two share both GPUs: one co-run, on the lower; their events are on both. A gang's partner on one
 // GPU changes the gang's use of the other.
 TEST(DetailRecorder, GangsCountOnce) {
-  const Workload w =
+  const OwnedWorkload w =
       workload({job(seconds{100}).gpus(2).util(50), job(seconds{50}).gpus(2).util(50)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(1), G(0)}}});
   const auto [result, details] = detailed(cluster(1, 2), w, ShareWorld(1), policy);
@@ -168,7 +168,8 @@ TEST(DetailRecorder, GangsCountOnce) {
   EXPECT_DOUBLE_EQ(details.co_runs[0].isd[1], 1);
   EXPECT_EQ(details.events.size(), 2U + 4 + 4);
 
-  const Workload uneven = workload({job(seconds{100}).gpus(2).util(50), job(seconds{50}).util(80)});
+  const OwnedWorkload uneven =
+      workload({job(seconds{100}).gpus(2).util(50), job(seconds{50}).util(80)});
   ScriptedPolicy joins = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
   const Detailed other = detailed(cluster(1, 2), uneven, ShareWorld(1), joins, join());
   ASSERT_EQ(other.details.co_runs.size(), 1U);
@@ -179,7 +180,7 @@ TEST(DetailRecorder, GangsCountOnce) {
 
 TEST(DetailRecorder, KeepsTheFirstRowsAndCountsTheOthers) {
   std::vector<JobSpec> jobs(40, job(seconds{10}));
-  const Workload w = workload(jobs);
+  const OwnedWorkload w = workload(jobs);
   std::vector<Step> list;
   for (std::uint32_t j = 0; j < 40; j += 2)
     list.push_back({{J(j), J(j + 1)}, {G(0)}, seconds{20 * j}});

@@ -79,7 +79,7 @@ RunResult simulate(std::string_view policy, const ClusterSpec& spec, std::vector
   for (auto& [name, value] : values) parameters.set(name, value);
   options.traits = entry.traits_for(parameters);
   options.name = policy;
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const auto p = make_policy(entry, w, world, 1, parameters);
   return run(spec, w, world, *p, options);
 }
@@ -168,7 +168,7 @@ TEST(GpuTypes, TheExampleOfTheDesign) {
 
 TEST(GpuTypes, RoundsTakeTheSpeedOfTheType) {
   const TypedWorld world({{{1, 1}, {0.5}}});
-  const Workload w = workload({job(seconds(10)), job(seconds(10))});
+  const OwnedWorkload w = workload({job(seconds(10)), job(seconds(10))});
   const ClusterSpec spec = typed({1, 1});
   RoundBackend backend(spec, w, world, {seconds(5)});
   const PolicyEntry& entry = *find_policy("fifo");
@@ -328,7 +328,7 @@ TEST(GpuTypes, AStartOnATypeThatAJobDoesNotNameIsRefused) {
   Wrong policy;
   const TypedWorld world({});
   RunOptions options;
-  const Workload w = workload({job(seconds(10)).models(2)});
+  const OwnedWorkload w = workload({job(seconds(10)).models(2)});
   EXPECT_THROW(run(typed({1, 1}), w, world, policy, options), PolicyError);
 }
 

@@ -167,7 +167,7 @@ class BrokenEngine : public testing::Test {
   }
 
   ClusterSpec spec_ = cluster(1, 3, 1, 1000);
-  Workload workload_ =
+  OwnedWorkload workload_ =
       workload({job(10s).memory(300).util(60), job(20s).memory(300).util(50), job(15s).util(70),
                 job(30s).gpus(2).memory(100).util(30), job(10s).at(31s).memory(600).util(20),
                 job(10s).at(31s).memory(600), job(5s).at(80s), job(5s).at(80s)});
@@ -191,7 +191,7 @@ TEST_F(BrokenEngine, LosesAJob) {
 }
 
 TEST_F(BrokenEngine, RunsAJobTwice) {
-  const Workload w = workload({job(10s), job(30s)});
+  const OwnedWorkload w = workload({job(10s), job(30s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(0)}, {G(0)}, 11s}});
   RunOptions options;
   options.wrap = [](ClusterBackend& b) { return std::make_unique<RunsAJobTwice>(b); };
@@ -242,7 +242,7 @@ TEST_F(BrokenEngine, GoesBackInTime) {
 }
 
 TEST_F(BrokenEngine, TakesTheThingsOfAnInstantInTheWrongOrder) {
-  const Workload w = workload({job(10s), job(10s).at(10s)});
+  const OwnedWorkload w = workload({job(10s), job(10s).at(10s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
   RunOptions options;
   options.wrap = [](ClusterBackend& b) { return std::make_unique<Reverses>(b); };
@@ -386,7 +386,7 @@ TEST_F(BrokenEngine, ProfilesForAnotherTimeThanAsked) {
   policy.wants_profile = true;
   RunOptions options;
   options.control.profiling = ProfilingMode::kMinute;
-  const Workload w = workload({job(100s)});
+  const OwnedWorkload w = workload({job(100s)});
   const RunResult r = run(spec_, w, world_, policy, options);
   Facts f{.workload = w, .cluster = spec_, .world = world_, .record = r.record, .log = r.log};
   EXPECT_EQ(check_work(f), Violations{});
@@ -440,7 +440,7 @@ TEST_F(BrokenEngine, ProfilesInCoRunners) {
 }
 
 TEST_F(BrokenEngine, JoinsWhereItMayNot) {
-  const Workload w = workload({job(10s), job(10s).at(5s)});
+  const OwnedWorkload w = workload({job(10s), job(10s).at(5s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
   const RunResult r = run(spec_, w, world_, policy, join());
   Facts f{.workload = w, .cluster = spec_, .world = world_, .record = r.record, .log = r.log};

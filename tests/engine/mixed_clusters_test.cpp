@@ -116,7 +116,7 @@ TEST_P(MixedClusters, EveryJobThatFitsEnds) {
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, MixedClusters, testing::ValuesIn(policies()), test_name);
 
-RunResult run_srsf(const ClusterSpec& spec, const Workload& w, const std::string& mode,
+RunResult run_srsf(const ClusterSpec& spec, const OwnedWorkload& w, const std::string& mode,
                    const JobsOnTypes* on_types = nullptr) {
   const PolicyEntry& entry = *find_policy("srsf-packed");
   Parameters parameters(entry.parameters);

@@ -34,7 +34,7 @@ using Times = std::vector<Time>;
 // ---- one job ---------------------------------------------------------------------------------
 
 TEST(ClosedForm, OneJobAlone) {
-  const Workload w = workload({job(100s).at(5s)});
+  const OwnedWorkload w = workload({job(100s).at(5s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy);
   const JobRecord& j = r.record.jobs[0];
@@ -67,7 +67,7 @@ TEST(ClosedForm, AFasterGpuShortensTheSoloTimeToo) {
 // Speed together 1 / 1.5 = 2/3. A (60 s) ends at 90. B (100 s) has done 60, the other 40 at speed
 // 1: ends at 130. ISD 0.5 and 0.3; PS = (160 - 130) / 160 = 3/16.
 TEST(ClosedForm, TwoJobsOfDifferentLengthsSharing) {
-  const Workload w = workload({job(60s), job(100s)});
+  const OwnedWorkload w = workload({job(60s), job(100s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(0.5), policy);
   EXPECT_EQ(finishes(r.record), (Times{90s, 130s}));
@@ -85,7 +85,7 @@ TEST(ClosedForm, TwoJobsOfDifferentLengthsSharing) {
 
 // Each its own speed: A (60 s) at 1/2, B (100 s) at 3/4. A ends at 120; B has done 90, ends at 130.
 TEST(ClosedForm, TwoJobsThatSufferDifferently) {
-  const Workload w = workload({job(60s), job(100s)});
+  const OwnedWorkload w = workload({job(60s), job(100s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, TableWorld({0.5, 0.75}), policy);
   EXPECT_EQ(finishes(r.record), (Times{120s, 130s}));
@@ -95,7 +95,7 @@ TEST(ClosedForm, TwoJobsThatSufferDifferently) {
 // done 0.9999999999 s; 1.0000000001 s is left: 1000000000.1 ns -> 1000000000. Ends at 4333333333
 // ns.
 TEST(ClosedForm, EndsAreRoundedToTheNearestNanosecond) {
-  const Workload w = workload({job(1s), job(2s)});
+  const OwnedWorkload w = workload({job(1s), job(2s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, TableWorld({0.3, 0.3}), policy);
   EXPECT_EQ(finishes(r.record), (Times{3333333333ns, 4333333333ns}));
@@ -111,7 +111,7 @@ TEST(ClosedForm, EndsAreRoundedUpToo) {
 
 // Equal twins end at the same instant, in the order in which they were started.
 TEST(ClosedForm, TwinsEndTogether) {
-  const Workload w = workload({job(10s), job(10s)});
+  const OwnedWorkload w = workload({job(10s), job(10s)});
   ScriptedPolicy policy = steps({{{J(1), J(0)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(0.1), policy);
   EXPECT_EQ(finishes(r.record), (Times{11s, 11s}));
@@ -121,7 +121,7 @@ TEST(ClosedForm, TwinsEndTogether) {
 // On a GPU of speed 2 with shared speed 2/3: v = 4/3. A (60 s) ends at 45; B (100 s) has done 60,
 // the other 40 at speed 2: ends at 65. J_a is 30 and 50: the same ISD 0.5 and 0.3.
 TEST(ClosedForm, SharingAFasterGpu) {
-  const Workload w = workload({job(60s), job(100s)});
+  const OwnedWorkload w = workload({job(60s), job(100s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1, 2), w, ShareWorld(0.5), policy);
   EXPECT_EQ(finishes(r.record), (Times{45s, 65s}));
@@ -136,7 +136,7 @@ TEST(ClosedForm, SharingAFasterGpu) {
 // both have done 40. C ends at 160; A, B have done 90, the other 30 at 2/3 take 45: both end at
 // 205. ISD 85/120 and 1. PS = (290 - 205) / 290.
 TEST(ClosedForm, AThirdJobJoins) {
-  const Workload w = workload({job(120s), job(120s), job(50s).at(60s)});
+  const OwnedWorkload w = workload({job(120s), job(120s), job(50s).at(60s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(0.5), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{205s, 205s, 160s}));
@@ -153,7 +153,7 @@ TEST(ClosedForm, AThirdJobJoins) {
 // then. C joins at 30: B left 10 -> ends at 50; C has done 10, the other 10 alone: ends at 60.
 // PS = (60 - 60) / 60 = 0.
 TEST(ClosedForm, AChainOfOverlapsIsOneEpisode) {
-  const Workload w = workload({job(20s), job(20s).at(10s), job(20s).at(30s)});
+  const OwnedWorkload w = workload({job(20s), job(20s).at(10s), job(20s).at(30s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{30s, 50s, 60s}));
@@ -163,7 +163,7 @@ TEST(ClosedForm, AChainOfOverlapsIsOneEpisode) {
 
 // A job that arrives at the instant at which the last one leaves starts a new episode.
 TEST(ClosedForm, ComingAsTheLastLeavesIsANewEpisode) {
-  const Workload w = workload({job(20s), job(20s).at(20s)});
+  const OwnedWorkload w = workload({job(20s), job(20s).at(20s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{20s, 40s}));
@@ -192,7 +192,7 @@ TEST(ClosedForm, NothingDriftsWhileTheSpeedStays) {
 // ... and its place among those that end at the same instant: A was planned before B. C, which slows no
 // job, joins A at 5.
 TEST(ClosedForm, WhoKeepsItsSpeedKeepsItsPlace) {
-  const Workload w = workload({job(20s), job(20s), job(100s).at(5s)});
+  const OwnedWorkload w = workload({job(20s), job(20s), job(100s).at(5s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(0)}}});
   const RunResult r = run(cluster(1, 2), w, ShareWorld(0), policy, join());
   std::vector<JobId> ended;
@@ -207,7 +207,7 @@ TEST(ClosedForm, WhoKeepsItsSpeedKeepsItsPlace) {
 // x = 1/4: five run at 1/2, four at 4/7, three at 2/3, two at 4/5. Works 10, 20, 30, 40, 50: each
 // stage does 10 more, in 20, 17.5, 15, 12.5 and 10 s. PS = (150 - 75) / 150 = 1/2.
 TEST(ClosedForm, ABinOfFive) {
-  const Workload w = workload({job(10s), job(20s), job(30s), job(40s), job(50s)});
+  const OwnedWorkload w = workload({job(10s), job(20s), job(30s), job(40s), job(50s)});
   ScriptedPolicy policy = steps({{{J(0), J(1), J(2), J(3), J(4)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(0.25), policy);
   EXPECT_EQ(finishes(r.record), (Times{20s, 37500ms, 52500ms, 65s, 75s}));
@@ -221,7 +221,7 @@ TEST(ClosedForm, ABinOfFive) {
 
 // A gang alone on a GPU of speed 2 and one of speed 1 runs at 1: 100 s, and that is its J_a.
 TEST(ClosedForm, AGangRunsAtItsSlowestGpu) {
-  const Workload w = workload({job(100s).gpus(2)});
+  const OwnedWorkload w = workload({job(100s).gpus(2)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}});
   const RunResult r = run(cluster({node(1, 2), node(1, 1)}), w, ShareWorld(1), policy);
   EXPECT_EQ(r.record.jobs[0].finish, 100s);
@@ -234,7 +234,7 @@ TEST(ClosedForm, AGangRunsAtItsSlowestGpu) {
 // x = 1. The gang A (100 s) holds GPUs 0 and 1; B (40 s) sits on GPU 1. A runs at min(1, 1/2) =
 // 1/2. B ends at 80; A has done 40, ends at 140.
 TEST(ClosedForm, AGangWithCoRunnerOnOneOfItsGpus) {
-  const Workload w = workload({job(100s).gpus(2), job(40s)});
+  const OwnedWorkload w = workload({job(100s).gpus(2), job(40s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(cluster(1, 2), w, ShareWorld(1), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{140s, 80s}));
@@ -246,7 +246,7 @@ TEST(ClosedForm, AGangWithCoRunnerOnOneOfItsGpus) {
 // 1/2, 1/3) = 1/3; B at 1/2: the gang's slowness elsewhere does not change the world's s.
 //   60: B has done 30 and ends; C, D have done 20 and end; A has done 20, left 80 at speed 1: 140.
 TEST(ClosedForm, AGangWithDifferentCoRunnerEverywhere) {
-  const Workload w = workload({job(100s).gpus(3), job(30s), job(20s), job(20s)});
+  const OwnedWorkload w = workload({job(100s).gpus(3), job(30s), job(20s), job(20s)});
   ScriptedPolicy policy =
       steps({{{J(0)}, {G(0), G(1), G(2)}}, {{J(1)}, {G(1)}}, {{J(2), J(3)}, {G(2)}}});
   const RunResult r = run(cluster(1, 3), w, ShareWorld(1), policy, join());
@@ -259,7 +259,7 @@ TEST(ClosedForm, AGangWithDifferentCoRunnerEverywhere) {
 //   20: C ends; A has done 10; now min(1, 1) = 1.   30: B ends; A has done 20; now min(2, 1) = 1.
 //   A ends at 30 + 80 = 110. Its speed did not change at 30.
 TEST(ClosedForm, TheSlowestMemberOfAGangChanges) {
-  const Workload w = workload({job(100s).gpus(2), job(30s), job(10s)});
+  const OwnedWorkload w = workload({job(100s).gpus(2), job(30s), job(10s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(0)}}, {{J(2)}, {G(1)}}});
   const RunResult r = run(cluster({node(1, 2), node(1, 1)}), w, ShareWorld(1), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{110s, 30s, 20s}));
@@ -268,7 +268,7 @@ TEST(ClosedForm, TheSlowestMemberOfAGangChanges) {
 
 // Two gangs of two share both GPUs, x = 1/2: 2/3 each, as one pair. Two equal episodes.
 TEST(ClosedForm, TwoGangsShareTheirGpus) {
-  const Workload w = workload({job(60s).gpus(2), job(100s).gpus(2)});
+  const OwnedWorkload w = workload({job(60s).gpus(2), job(100s).gpus(2)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0), G(1)}}});
   const RunResult r = run(cluster(1, 2), w, ShareWorld(0.5), policy);
   EXPECT_EQ(finishes(r.record), (Times{90s, 130s}));
@@ -289,7 +289,7 @@ ClusterSpec small_memory(int retries = 3) {
 // 40. Meanwhile A had co-runners: it has done 10 + 15 = 25 at 40, the rest alone: ends at 115. B's
 // work is lost: restarted at 115 it ends at 165. B holds no memory while it fails.
 TEST(ClosedForm, ANewcomerAboveTheLimitFailsAndComesBack) {
-  const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
+  const OwnedWorkload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}, 115s}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{115s, 165s}));
@@ -309,7 +309,7 @@ TEST(ClosedForm, ANewcomerAboveTheLimitFailsAndComesBack) {
 
 // The sum may reach the limit.
 TEST(ClosedForm, ExactlyFullIsNotTooFull) {
-  const Workload w = workload({job(10s).memory(600), job(10s).memory(400)});
+  const OwnedWorkload w = workload({job(10s).memory(600), job(10s).memory(400)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
   EXPECT_EQ(finishes(r.record), (Times{20s, 20s}));
@@ -317,7 +317,7 @@ TEST(ClosedForm, ExactlyFullIsNotTooFull) {
 
 // Never fits: starts at 0, 30 and 60, fails for good at 90 after two retries.
 TEST(ClosedForm, RetriesRunOut) {
-  const Workload w = workload({job(10s).memory(1001)});
+  const OwnedWorkload w = workload({job(10s).memory(1001)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(0)}, {G(0)}}, {{J(0)}, {G(0)}}});
   const RunResult r = run(small_memory(2), w, ShareWorld(1), policy);
   const JobRecord& j = r.record.jobs[0];
@@ -338,7 +338,7 @@ TEST(ClosedForm, RetriesRunOut) {
 }
 
 TEST(ClosedForm, WithoutRetriesTheFirstFailureIsTheLast) {
-  const Workload w = workload({job(10s).memory(1001)});
+  const OwnedWorkload w = workload({job(10s).memory(1001)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
   const RunResult r = run(small_memory(0), w, ShareWorld(1), policy);
   EXPECT_EQ(r.record.jobs[0].finish, 30s);
@@ -349,7 +349,8 @@ TEST(ClosedForm, WithoutRetriesTheFirstFailureIsTheLast) {
 // because A holds nothing. x = 1: three at 1/3 until 30, when B and C have done 10; then two at 1/2.
 // B, C (20 s) need 20 s more: both end at 50. A (10 s) starts again at 50 and ends at 60.
 TEST(ClosedForm, AGroupIsTakenInItsOrder) {
-  const Workload w = workload({job(10s).memory(600), job(20s).memory(600), job(20s).memory(400)});
+  const OwnedWorkload w =
+      workload({job(10s).memory(600), job(20s).memory(600), job(20s).memory(400)});
   ScriptedPolicy policy = steps({{{J(1), J(0), J(2)}, {G(0)}}, {{J(0)}, {G(0)}, 50s}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
   EXPECT_EQ(finishes(r.record), (Times{60s, 50s, 50s}));
@@ -358,7 +359,7 @@ TEST(ClosedForm, AGroupIsTakenInItsOrder) {
 
 // Unknown demand never fails and counts 0.
 TEST(ClosedForm, UnknownMemoryNeverFails) {
-  const Workload w = workload({job(10s).memory(1000), job(10s), job(10s)});
+  const OwnedWorkload w = workload({job(10s).memory(1000), job(10s), job(10s)});
   ScriptedPolicy policy = steps({{{J(1), J(0), J(2)}, {G(0)}}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
   EXPECT_EQ(finishes(r.record), (Times{30s, 30s, 30s}));
@@ -368,7 +369,7 @@ TEST(ClosedForm, UnknownMemoryNeverFails) {
 
 // Reserved memory is not a demand: 150 % together, and no job fails.
 TEST(ClosedForm, ReservedMemoryIsNoDemand) {
-  const Workload w = workload({job(10s).reserved(75), job(10s).reserved(75)});
+  const OwnedWorkload w = workload({job(10s).reserved(75), job(10s).reserved(75)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy);
   EXPECT_EQ(finishes(r.record), (Times{20s, 20s}));
@@ -378,7 +379,7 @@ TEST(ClosedForm, ReservedMemoryIsNoDemand) {
 // MiB) starts on GPUs 0 and 1 at 0 and fails at 30. x = 1: A (60 s) has done 15 by then and ends at
 // 75.
 TEST(ClosedForm, AGangFailsAsAWhole) {
-  const Workload w = workload({job(60s).memory(700), job(20s).gpus(2).memory(400)});
+  const OwnedWorkload w = workload({job(60s).memory(700), job(20s).gpus(2).memory(400)});
   ScriptedPolicy policy =
       steps({{{J(0)}, {G(1)}}, {{J(1)}, {G(0), G(1)}}, {{J(1)}, {G(0), G(1)}, 75s}});
   ClusterSpec spec = cluster(1, 2, 1, 1000);
@@ -389,7 +390,7 @@ TEST(ClosedForm, AGangFailsAsAWhole) {
 
 // A resident may end while the joining job ramps up; the joining job still runs out of memory.
 TEST(ClosedForm, ADoomedNewcomerStaysDoomed) {
-  const Workload w = workload({job(10s).memory(600), job(50s).at(5s).memory(600)});
+  const OwnedWorkload w = workload({job(10s).memory(600), job(50s).at(5s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy, join());
   // A: 5 done by 5, the other 5 at 1/2: ends at 15. B fails at 35, starts again at once: 85.
@@ -399,7 +400,7 @@ TEST(ClosedForm, ADoomedNewcomerStaysDoomed) {
 // EpisodeOutcome::together: "all members started at the same instant". The only member of this episode is
 // A; the joining job that ran out of memory is not one.
 TEST(ClosedForm, ANewcomerThatFailedIsNoMemberOfTheEpisode) {
-  const Workload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
+  const OwnedWorkload w = workload({job(100s).memory(600), job(50s).at(10s).memory(600)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}}, {{J(1)}, {G(0)}, 115s}});
   const RunResult r = run(small_memory(), w, ShareWorld(1), policy, join());
   ASSERT_EQ(policy.seen.size(), 2U);
@@ -542,7 +543,7 @@ TEST(ClosedForm, AProbeThatLeavesLessThanHalfANanosecondFinishesTheJob) {
 // Segments wait for an empty GPU, in order of arrival, and go before the pass: B is profiled
 // when A's segment ends, so A starts only at 120, and ends at 130.
 TEST(ClosedForm, ProfilingSegmentsQueueForTheGpu) {
-  const Workload w = workload({job(70s), job(70s)});
+  const OwnedWorkload w = workload({job(70s), job(70s)});
   ScriptedPolicy policy = profiling_steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r =
       run(cluster(1, 1), w, ShareWorld(0), policy, profiled(ProfilingMode::kMinute));
@@ -596,7 +597,7 @@ TEST(ClosedForm, TicksDelayTheNoticeOfAnEnd) {
 
 // 80 % and 60 % at speed 2/3 each: 140/100 * 2/3 = 14/15 for 90 s, then B alone at 60 % for 40 s.
 TEST(ClosedForm, UtilisationScalesWithSpeedAndIsCut) {
-  const Workload w = workload({job(60s).util(80), job(100s).util(60)});
+  const OwnedWorkload w = workload({job(60s).util(80), job(100s).util(60)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   EXPECT_DOUBLE_EQ(run(cluster(1, 1), w, ShareWorld(0.5), policy).record.usage.util_s,
                    90 * 14.0 / 15 + 40 * 0.6);
@@ -617,7 +618,7 @@ TEST(ClosedForm, UtilisationThatNobodyKnows) {
 // at 1/2 until B (40 s, 40 %) has left GPU 1 at 80, then 60 s at speed 1.
 //   GPU 0: 80 * 0.25 + 60 * 0.5 = 50.   GPU 1: 80 * (0.25 + 0.2) + 60 * 0.5 = 66.
 TEST(ClosedForm, UtilisationOfAGang) {
-  const Workload w = workload({job(100s).gpus(2).util(50), job(40s).util(40)});
+  const OwnedWorkload w = workload({job(100s).gpus(2).util(50), job(40s).util(40)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(cluster(1, 2), w, ShareWorld(1), policy, join());
   EXPECT_DOUBLE_EQ(r.record.usage.util_s, 116);
@@ -648,7 +649,7 @@ InterferenceWorld measured_three() {
 
 // The measured group reproduces its measured times, while its members leave one by one.
 TEST(ClosedForm, AMeasuredGroupReproducesItsTimes) {
-  const Workload w = workload({job(10s), job(20s), job(30s)});
+  const OwnedWorkload w = workload({job(10s), job(20s), job(30s)});
   ScriptedPolicy policy = steps({{{J(0), J(1), J(2)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, measured_three(), policy);
   EXPECT_EQ(finishes(r.record), (Times{20s, 35s, 45s}));
@@ -678,7 +679,7 @@ TEST(ClosedForm, AMeasuredGroupShrinksInAnyOrder) {
 //   third have done 15. The latest start formed {1, 2, 3}, never measured, nor was {1, 2}: model, 1/2.
 //   40: the second ends; the third has done 20 and ends at 50.
 TEST(ClosedForm, AStrangerEndsAMeasuredGroup) {
-  const Workload w = workload({job(10s), job(20s), job(30s), job(5s).at(20s)});
+  const OwnedWorkload w = workload({job(10s), job(20s), job(30s), job(5s).at(20s)});
   ScriptedPolicy policy = steps({{{J(0), J(1), J(2)}, {G(0)}}, {{J(3)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, measured_three(), policy, join());
   EXPECT_EQ(finishes(r.record), (Times{20s, 40s, 50s, 30s}));
@@ -691,7 +692,7 @@ TEST(ClosedForm, AStrangerEndsAMeasuredGroup) {
 // 9e7 s on a GPU of speed 1/100 take 9e9 s: 285 years. Each job can do that on a GPU of its own, and the
 // sums over GPUs (2.7e10 GPU-seconds) are exact beyond the range of a Duration.
 TEST(ClosedForm, GpuTimeBeyondTheRangeOfADuration) {
-  const Workload w = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
+  const OwnedWorkload w = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(2)}}});
   const RunResult r = run(cluster(1, 3, 1e-2), w, ShareWorld(1), policy);
   EXPECT_EQ(finishes(r.record), Times(3, 9'000'000'000s));
@@ -704,7 +705,7 @@ TEST(ClosedForm, GpuTimeBeyondTheRangeOfADuration) {
 
 // An event beyond 292 years is refused wherever it would happen, and never wraps around.
 TEST(ClosedForm, TimeBeyondTheRangeIsRefused) {
-  const auto refused = [](const ClusterSpec& spec, const Workload& w, std::vector<Step> list,
+  const auto refused = [](const ClusterSpec& spec, const OwnedWorkload& w, std::vector<Step> list,
                           const RunOptions& options) {
     ScriptedPolicy policy = steps(std::move(list));
     try {
@@ -714,7 +715,7 @@ TEST(ClosedForm, TimeBeyondTheRangeIsRefused) {
     }
     return false;
   };
-  const Workload long_jobs = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
+  const OwnedWorkload long_jobs = workload({job(90'000'000s), job(90'000'000s), job(90'000'000s)});
   const ClusterSpec slow = cluster(1, 1, 1e-2);
   // One after the other; sharing; on a GPU on which a single job does not end in time.
   EXPECT_TRUE(refused(slow, long_jobs, {{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 9'000'000'000s}}, {}));
@@ -742,7 +743,7 @@ TEST(ClosedForm, ARoundBeyondTheRangeThatNobodyWaitsForIsNone) {
   RunOptions options;
   options.control.round = 1'000'000'000s;
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
-  const Workload w = workload({job(10s).at(9'000'000'000s)});
+  const OwnedWorkload w = workload({job(10s).at(9'000'000'000s)});
   EXPECT_EQ(finishes(run(cluster(1, 1), w, ShareWorld(1), policy, options).record),
             (Times{9'000'000'010s}));
 }
@@ -840,7 +841,7 @@ TEST(ClosedForm, OneJobOnEachType) {
   const TableOnTypes on_types({{{2}, {0.5}}, {{0.5}, {4}}});
   const ShareWorld share(1);
   const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
-  const Workload w = workload({job(100s).util(50), job(100s).util(50)});
+  const OwnedWorkload w = workload({job(100s).util(50), job(100s).util(50)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run(spec, w, OnTypesWorld(share, &on_types), policy);
   EXPECT_EQ(finishes(r.record), (Times{50s, 25s}));
@@ -864,7 +865,7 @@ TEST(ClosedForm, AGangAcrossTwoTypesRunsAtItsSlowest) {
   const ShareWorld share(1);
   const OnTypesWorld world(share, &on_types);
   const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
-  const Workload w = workload({job(100s).gpus(2), job(100s).gpus(2)});
+  const OwnedWorkload w = workload({job(100s).gpus(2), job(100s).gpus(2)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(0), G(1)}, 200s}});
   EXPECT_EQ(finishes(run(spec, w, world, policy).record), (Times{200s, 325s}));
   // Job 1 does 100 at 0.4 until 250; job 0, at 1/4 until then, does the other 37.5 at 1/2.
@@ -900,7 +901,7 @@ TEST(ClosedForm, MemoryIsThatOfTheTypeAndTheDemandOnIt) {
   ClusterSpec spec = cluster({of_type(0, node(1, 1, 1000)), of_type(1, node(1, 1, 2000))});
   spec.oom = {5s, 0};
   // The demands of the profiles do not count.
-  const Workload w = workload({job(10s).memory(9000), job(10s).memory(9000)});
+  const OwnedWorkload w = workload({job(10s).memory(9000), job(10s).memory(9000)});
   const ShareWorld share(0);
   const auto ooms_on = [&](GpuId gpu, double on_second) {
     const TableOnTypes on_types({{{1, 500}, {1, 1000}}, {{1, 500}, {1, on_second}}});
@@ -915,7 +916,7 @@ TEST(ClosedForm, MemoryIsThatOfTheTypeAndTheDemandOnIt) {
 
 // One type; the same types by three names; and three types on which all jobs are alike: equal records.
 TEST(ClosedForm, EqualTypesAreAsOne) {
-  const Workload w =
+  const OwnedWorkload w =
       workload({job(100s).memory(300).util(60), job(70s).memory(500).util(50),
                 job(30s).gpus(2).memory(100).util(30), job(50s).at(31s).memory(900)});
   const auto made = [&](bool named, bool by_job) {
@@ -971,9 +972,9 @@ TEST(ClosedForm, AWindowOfSubmissions) {
 // ---- records that are not kept --------------------------------------------------------------------
 
 TEST(ClosedForm, ASinkGivesTheSameMetrics) {
-  const Workload w = workload({job(10s).memory(300).util(60), job(20s).memory(300).util(50),
-                               job(15s).util(70), job(30s).gpus(2).memory(100).util(30),
-                               job(10s).at(31s).memory(600).util(20), job(7s).at(80s)});
+  const OwnedWorkload w = workload({job(10s).memory(300).util(60), job(20s).memory(300).util(50),
+                                    job(15s).util(70), job(30s).gpus(2).memory(100).util(30),
+                                    job(10s).at(31s).memory(600).util(20), job(7s).at(80s)});
   const ClusterSpec spec = cluster(1, 2, 1, 1000);
   const auto script = [] {
     return steps({{{J(0), J(1), J(2)}, {G(0)}},

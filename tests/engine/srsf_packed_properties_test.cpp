@@ -21,7 +21,7 @@ namespace {
 
 struct Case {
   ClusterSpec cluster;
-  Workload workload;
+  OwnedWorkload workload;
   PreemptionLoss loss;  ///< as the policy is told
   bool preemptive = false;
   double patience = 50;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/error.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
@@ -43,11 +44,10 @@ void require(bool sound, const char* what) {
 
 /// What every trace must be, whatever it was read from.
 void check_jobs(const Trace& trace) {
-  const auto& jobs = trace.workload.jobs;
+  const auto jobs = test::specs_of(trace);
   require(!jobs.empty(), "a trace without jobs");
-  require(trace.names.size() == jobs.size() && trace.keys.size() == jobs.size(), "lengths differ");
-  require(trace.workload.arrivals.size() == jobs.size(), "arrivals differ in length");
-  const std::set<std::string_view> names(trace.names.begin(), trace.names.end());
+  const std::vector<std::string_view> all_names = names_of(trace);
+  const std::set<std::string_view> names(all_names.begin(), all_names.end());
   require(names.size() == jobs.size(), "a name stands twice");
   for (const JobSpec& job : jobs) {
     require(job.submit >= Time::zero() && job.submit <= from_seconds(4e9), "a submit time");
@@ -55,19 +55,18 @@ void check_jobs(const Trace& trace) {
     require(job.gpus >= 1 && job.gpus <= 1'000'000, "a gang size");
     require(job.gpu_milli >= 1 && job.gpu_milli <= 1000, "a share");
     require(job.gpu_milli == 1000 || job.gpus == 1, "a gang of shares");
-    require((std::uint64_t{job.gpu_models} >> trace.gpu_models.size()) == 0, "a GPU model");
+    require((std::uint64_t{job.gpu_models} >> trace.model_names.size()) == 0, "a GPU model");
     require(job.virtual_cluster < std::max<std::size_t>(1, trace.virtual_clusters.size()),
             "a virtual cluster");
     require(job.request.cpu_milli >= 0 && job.request.memory_mib >= 0, "a request");
     require(job.steps >= 0, "steps");
   }
-  for (const MeasuredOnType& type : trace.on_types) {
-    require(type.solo_s.size() == jobs.size() && type.memory_mib.size() == jobs.size(),
-            "measurements by GPU type differ in length");
-    for (const double time : type.solo_s) {
+  for (const TraceJob& job : trace.jobs) {
+    require(job.on_types.size() <= trace.measured_types.size(), "measurements of no GPU type");
+    for (const auto& [time, mib] : job.on_types) {
       require(!(time < kLeastSoloS) && !(time > kLongestSoloS && std::isfinite(time)), "a time");
+      require(!(mib < 0 || std::isinf(mib)), "a demand");
     }
-    for (const double mib : type.memory_mib) require(!(mib < 0 || std::isinf(mib)), "a demand");
   }
 }
 
@@ -76,19 +75,20 @@ bool same_on_types(const Trace& a, const Trace& b) {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
   const auto is_known = [](double value) { return !std::isnan(value); };
   std::size_t at = 0;
-  for (const MeasuredOnType& type : a.on_types) {
-    if (std::ranges::none_of(type.solo_s, is_known) &&
-        std::ranges::none_of(type.memory_mib, is_known)) {
+  for (std::size_t t = 0; t < a.measured_types.size(); ++t) {
+    const std::vector<double> solo_s = test::solo_s_on(a, t);
+    const std::vector<double> memory_mib = test::memory_mib_on(a, t);
+    if (std::ranges::none_of(solo_s, is_known) && std::ranges::none_of(memory_mib, is_known)) {
       continue;
     }
-    if (at == b.on_types.size()) return false;
-    const MeasuredOnType& other = b.on_types[at++];
-    if (type.gpu_type != other.gpu_type || !std::ranges::equal(type.solo_s, other.solo_s, same) ||
-        !std::ranges::equal(type.memory_mib, other.memory_mib, same)) {
+    if (at == b.measured_types.size() || a.measured_types[t].name != b.measured_types[at].name ||
+        !std::ranges::equal(solo_s, test::solo_s_on(b, at), same) ||
+        !std::ranges::equal(memory_mib, test::memory_mib_on(b, at), same)) {
       return false;
     }
+    ++at;
   }
-  return at == b.on_types.size();
+  return at == b.measured_types.size();
 }
 
 /// corun's own format holds what was read: written and read again it is the same.
@@ -97,11 +97,10 @@ void check_round_trip(const Trace& trace, const WorkloadKeys& keys) {
   write_job_csv(text, trace, keys);
   WorkloadKeys again_keys;
   const Trace again = read_job_csv(text, "written", again_keys);
-  require(again.names == trace.names, "names changed");
-  require(again.workload.arrivals == trace.workload.arrivals, "arrivals changed");
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const JobSpec& a = trace.workload.jobs[j];
-    const JobSpec& b = again.workload.jobs[j];
+  require(names_of(again) == names_of(trace), "names changed");
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const JobSpec& a = trace.jobs[j].spec;
+    const JobSpec& b = again.jobs[j].spec;
     require(a.submit == b.submit && a.work == b.work && a.gpus == b.gpus, "a job changed");
     require(a.gpu_milli == b.gpu_milli && a.steps == b.steps, "a demand changed");
     require(trace.virtual_clusters.empty() || trace.virtual_clusters[a.virtual_cluster] ==
@@ -111,7 +110,7 @@ void check_round_trip(const Trace& trace, const WorkloadKeys& keys) {
   require(same_on_types(trace, again), "measurements by GPU type changed");
   std::stringstream swf;
   write_standard_workload(swf, trace);
-  require(read_standard_workload(swf, "written").names.size() == trace.names.size(),
+  require(read_standard_workload(swf, "written").jobs.size() == trace.jobs.size(),
           "jobs lost in swf");
 }
 
@@ -119,7 +118,7 @@ void check(const Trace& trace, const WorkloadKeys& keys) {
   check_jobs(trace);
   check_round_trip(trace, keys);
   const TraceStatistics statistics = trace_statistics(trace);
-  require(statistics.jobs == trace.names.size(), "jobs were not counted");
+  require(statistics.jobs == trace.jobs.size(), "jobs were not counted");
 }
 
 template <Trace (*Read)(std::istream&, const std::string&, const LogRules&)>
@@ -203,7 +202,7 @@ void read_gavel(std::string_view bytes) {
   const GavelThroughputs rates = parse_gavel_throughputs(kRates, "rates", "v100", keys);
   const Trace trace = parse_gavel_trace(text_of(bytes), "file", &rates);
   check_jobs(trace);
-  for (const JobSpec& job : trace.workload.jobs) require(job.steps >= 1, "steps");
+  for (const JobSpec& job : test::specs_of(trace)) require(job.steps >= 1, "steps");
 }
 
 void read_gavel_rates(std::string_view bytes) {

@@ -20,6 +20,7 @@
 #include "sim/rng.hpp"
 #include "sim/world.hpp"
 #include "tests/helpers/jobs_on_types.hpp"
+#include "tests/helpers/owned_workload.hpp"
 
 /// Small builders for the tests of the engine: jobs, clusters, worlds, a policy that follows a script, and
 /// one function that runs a simulation and returns all its results.
@@ -88,8 +89,8 @@ class JobBuilder {
 inline JobBuilder job(Duration work) { return JobBuilder(work); }
 
 /// Arrivals by submit time, equal times by position in the list.
-inline Workload workload(std::vector<JobSpec> jobs) {
-  Workload w;
+inline OwnedWorkload workload(std::vector<JobSpec> jobs) {
+  OwnedWorkload w;
   w.jobs = std::move(jobs);
   for (std::uint32_t i = 0; i < w.jobs.size(); ++i) w.arrivals.push_back(J(i));
   std::stable_sort(w.arrivals.begin(), w.arrivals.end(), [&](JobId a, JobId b) {
@@ -285,7 +286,7 @@ inline JobView job_view(JobId id, const JobSpec& j) {
 }
 
 /// `on_types`: by job, or empty; must outlive the views.
-inline std::vector<JobView> job_views(const Workload& w, const ViewsOnTypes& on_types = {}) {
+inline std::vector<JobView> job_views(const OwnedWorkload& w, const ViewsOnTypes& on_types = {}) {
   std::vector<JobView> job_views;
   for (std::uint32_t i = 0; i < w.jobs.size(); ++i) {
     job_views.push_back(job_view(J(i), w.jobs[i]));
@@ -296,8 +297,8 @@ inline std::vector<JobView> job_views(const Workload& w, const ViewsOnTypes& on_
 
 /// One simulation. The options' retries and kind of profiling segment are made to agree with the
 /// cluster and with `control.profiling`.
-inline RunResult run(const ClusterSpec& spec, const Workload& w, const World& world, Policy& policy,
-                     RunOptions options = {}) {
+inline RunResult run(const ClusterSpec& spec, const OwnedWorkload& w, const World& world,
+                     Policy& policy, RunOptions options = {}) {
   options.control.oom_retries = spec.oom.retries;
   options.simulation.profile_epoch = options.control.profiling == ProfilingMode::kEpoch;
   SimulatedBackend backend(spec, w, world, options.simulation);

@@ -12,6 +12,7 @@
 #include "sim/records/event_log.hpp"
 #include "sim/records/run_record.hpp"
 #include "sim/world.hpp"
+#include "tests/helpers/owned_workload.hpp"
 
 /// Properties of every run with any policy, checked by the event log and the world alone. Each function
 /// returns the violations as texts; an empty list means none. The engine's own bookkeeping is only compared
@@ -19,7 +20,7 @@
 namespace corun::test {
 
 struct Facts {
-  const Workload& workload;
+  const OwnedWorkload& workload;
   const ClusterSpec& cluster;
   const World& world;
   const RunRecord& record;

@@ -31,7 +31,7 @@ struct Gpu {
 
 }  // namespace
 
-ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workload,
+ReferenceResult simulate_in_steps(const ClusterSpec& spec, const OwnedWorkload& workload,
                                   const World& world, Policy& policy, StartMode start,
                                   Duration step) {
   const std::size_t n = workload.jobs.size();

@@ -8,6 +8,7 @@
 #include "sim/policy.hpp"
 #include "sim/time.hpp"
 #include "sim/world.hpp"
+#include "tests/helpers/owned_workload.hpp"
 
 /// A naive simulator as a reference for the engine: time goes forward in fixed steps, and at each step
 /// every resident does its share of work and everything is examined again. No event queue, no replanning,
@@ -28,7 +29,7 @@ struct ReferenceResult {
 };
 
 /// Events within a step happen at its end; a `step` that divides all times is exact.
-ReferenceResult simulate_in_steps(const ClusterSpec& spec, const Workload& workload,
+ReferenceResult simulate_in_steps(const ClusterSpec& spec, const OwnedWorkload& workload,
                                   const World& world, Policy& policy, StartMode start,
                                   Duration step);
 

@@ -14,7 +14,7 @@ namespace corun::test {
 
 /// A run in events or in rounds. The log and the details are whole: nothing was left out.
 struct RunTables {
-  const Workload& workload;
+  Workload workload;
   const ClusterSpec& cluster;
   const RunRecord& record;
   const EventLog& log;

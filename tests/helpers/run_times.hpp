@@ -79,7 +79,7 @@ inline RunRecord out_of_memory(std::vector<Move> moves, int retries = 3) {
   Timetable policy(std::move(moves));
   ClusterSpec spec = cluster(1, 1, 1, 1000);
   spec.oom = {20s, retries};
-  const Workload jobs = workload({job(100s).memory(600), job(100s).memory(600)});
+  const OwnedWorkload jobs = workload({job(100s).memory(600), job(100s).memory(600)});
   RunOptions options = of_timetable();
   options.control.start = StartMode::kJoin;
   return run(spec, jobs, ShareWorld(0), policy, options).record;
@@ -90,7 +90,7 @@ inline RunRecord on_two_gpu_types(bool rounds) {
   using namespace std::chrono_literals;
   Timetable policy({{0s, {}, {J(0)}, {G(0)}}, {30s, {J(0)}, {J(0)}, {G(1)}}});
   const ClusterSpec spec = cluster({node(1, 2.0), node(1, 1.0)});
-  const Workload jobs = workload({job(100s)});
+  const OwnedWorkload jobs = workload({job(100s)});
   const ShareWorld world(0);
   if (!rounds) return run(spec, jobs, world, policy, of_timetable()).record;
   RoundBackend backend(spec, jobs, world, {30s, {}});

@@ -18,7 +18,7 @@ namespace corun::test {
 
 struct Scenario {
   ClusterSpec cluster;
-  Workload workload;
+  OwnedWorkload workload;
   RunOptions options;
   std::uint64_t seed = 0;
   /// For the scenario's OnTypesWorld; null: all jobs are equally fast on each type.
@@ -158,7 +158,7 @@ inline KnowledgeBase small_knowledge() {
 }
 
 /// As in an experiment: a cluster belief that learns, or the truth for policies that may read it.
-inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workload& w,
+inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const OwnedWorkload& w,
                                            const World& world, std::uint64_t seed,
                                            Parameters parameters, bool plan_once = false) {
   std::unique_ptr<Belief> belief;
@@ -175,7 +175,7 @@ inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workl
   return entry.make({std::move(parameters), std::move(belief), seed, plan_once});
 }
 
-inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const Workload& w,
+inline std::unique_ptr<Policy> make_policy(const PolicyEntry& entry, const OwnedWorkload& w,
                                            const World& world, std::uint64_t seed) {
   return make_policy(entry, w, world, seed, Parameters(entry.parameters));
 }

@@ -29,7 +29,7 @@ struct Setting {
 RunResult simulate(const Setting& setting, const ClusterSpec& spec, std::vector<JobSpec> jobs) {
   const ShareWorld co_runs(0);
   const OnTypesWorld world(co_runs, setting.on_types);
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const PolicyEntry& entry = *find_policy(setting.policy);
   Parameters parameters(entry.parameters);
   for (const auto& [name, value] : setting.values) parameters.set(name, value);

@@ -21,9 +21,12 @@
 #include "sim/engine/simulated_backend.hpp"
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
+#include "tests/helpers/owned_workload.hpp"
 
 namespace corun::kube_default_test {
 namespace {
+
+using test::OwnedWorkload;
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
@@ -157,7 +160,7 @@ struct Outcome {
   std::size_t passes = 0;
 };
 
-Outcome simulate(const ClusterSpec& spec, Workload workload, Policy& policy,
+Outcome simulate(const ClusterSpec& spec, OwnedWorkload workload, Policy& policy,
                  ControlOptions control = {}) {
   if (workload.arrivals.empty()) {
     for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
@@ -181,7 +184,7 @@ Outcome simulate(const ClusterSpec& spec, Workload workload, Policy& policy,
   return run;
 }
 
-Outcome simulate(const ClusterSpec& spec, Workload workload, const KubeOptions& options,
+Outcome simulate(const ClusterSpec& spec, OwnedWorkload workload, const KubeOptions& options,
                  std::uint64_t seed = 1) {
   KubeDefault policy(options, seed);
   return simulate(spec, std::move(workload), policy);
@@ -297,7 +300,7 @@ TEST(KubeDefaultQueue, PriorityThenPosition) {
 }
 
 TEST(KubeDefaultQueue, HighPriorityStopsNobody) {
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, seconds{10}), spec_of(seconds{1}, seconds{10}),
                    spec_of(seconds{2}, seconds{10}, 1, 7)};
   const Outcome run = simulate(cluster({node(1)}), workload, with_replicas(1));
@@ -318,7 +321,7 @@ TEST(KubeDefaultQueue, BackOffDoublesUpToTenSecondsToTheNanosecond) {
   // The victim (job 1) arrives while job 0 holds the only GPU. At the end of each back-off another job
   // holds it, which arrived while the GPU was free.
   const Time come = seconds{1} + nanoseconds{7};
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, milliseconds{1400}), spec_of(come, seconds{1})};
   for (const auto& [at, work] : {std::pair{1500, 1000}, std::pair{3000, 1500}, std::pair{7900, 500},
                                  std::pair{15500, 1000}, std::pair{25500, 1000}}) {
@@ -327,7 +330,7 @@ TEST(KubeDefaultQueue, BackOffDoublesUpToTenSecondsToTheNanosecond) {
   const auto victim_starts = [&](std::size_t others) {
     KubeOptions options = with_replicas(1);
     options.backoff_poll = Duration::zero();
-    Workload some = workload;
+    OwnedWorkload some = workload;
     some.jobs.resize(2 + others);
     const Outcome run = simulate(cluster({node(1)}), some, options);
     for (std::size_t j = 2; j < some.jobs.size(); ++j) {
@@ -346,7 +349,7 @@ TEST(KubeDefaultQueue, BackOffDoublesUpToTenSecondsToTheNanosecond) {
 TEST(KubeDefaultQueue, TheBackOffQueueIsLookedAtEverySecond) {
   // The back-off of 1 s ends 7 ns after the poll at 2 s: job 1 starts at 3 s. With a back-off that ends at
   // the poll at 2 s it starts then.
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, milliseconds{1400}),
                    spec_of(seconds{1} + nanoseconds{7}, seconds{1})};
   EXPECT_EQ(simulate(cluster({node(1)}), workload, with_replicas(1)).record.jobs[1].first_start,
@@ -362,7 +365,7 @@ TEST(KubeDefaultQueue, TheBackOffQueueIsLookedAtEverySecond) {
 }
 
 TEST(KubeDefaultQueue, AfterItsBackOffAPodStartsAtTheDeparture) {
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, seconds{5}), spec_of(seconds{1}, seconds{1})};
   const Outcome run = simulate(cluster({node(1)}), workload, with_replicas(1));
   EXPECT_EQ(run.record.jobs[1].first_start, seconds{5});
@@ -370,7 +373,7 @@ TEST(KubeDefaultQueue, AfterItsBackOffAPodStartsAtTheDeparture) {
 }
 
 TEST(KubeDefaultQueue, ADepartureAtTheEndOfTheBackOffStartsThePod) {
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, seconds{2}), spec_of(seconds{1}, seconds{1})};
   const Outcome run = simulate(cluster({node(1)}), workload, with_replicas(1));
   EXPECT_EQ(run.record.jobs[1].first_start, seconds{2});
@@ -378,7 +381,7 @@ TEST(KubeDefaultQueue, ADepartureAtTheEndOfTheBackOffStartsThePod) {
 
 TEST(KubeDefaultQueue, OneWakeUpForOneTime) {
   // Two pods of different kinds back off until 2 s; before that there are three departures.
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, milliseconds{1200}), spec_of(seconds{0}, milliseconds{1300}),
                    spec_of(seconds{0}, milliseconds{1400}),
                    spec_of(seconds{1}, seconds{1}, 1, 0, {100, 0}),
@@ -390,7 +393,7 @@ TEST(KubeDefaultQueue, OneWakeUpForOneTime) {
 }
 
 TEST(KubeDefaultQueue, AJobThatRanOutOfMemoryIsANewPod) {
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, seconds{20}), spec_of(seconds{0}, seconds{1})};
   workload.jobs[0].profile.mem_used_mib = 10000;
   workload.jobs[1].profile.mem_used_mib = 10000;
@@ -471,7 +474,7 @@ TEST(KubeDefaultFilter, AGangNeedsDistinctGpus) {
 }
 
 TEST(KubeDefaultFilter, AGangLargerThanEveryNodeIsReported) {
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, seconds{30}), spec_of(seconds{1}, seconds{1}, 2)};
   const auto error = rule_broken([&] {
     simulate(cluster({node(1), node(1)}), workload, KubeOptions{});
@@ -481,7 +484,7 @@ TEST(KubeDefaultFilter, AGangLargerThanEveryNodeIsReported) {
 
 TEST(KubeDefaultFilter, TheClusterBoundsTheReplicas) {
   ClusterSpec spec = cluster({node(1)});
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs.assign(3, spec_of(seconds{0}, seconds{30}));
   for (const int most : {1, 2, 3}) {
     spec.max_jobs_per_gpu = most;
@@ -513,7 +516,7 @@ TEST(KubeDefaultDevices, AGangTakesTheLeastShared) {
 }
 
 TEST(KubeDefaultDevices, JoinsARunningJobWhateverControlStartSays) {
-  Workload workload;
+  OwnedWorkload workload;
   workload.jobs = {spec_of(seconds{0}, seconds{4}), spec_of(seconds{2}, seconds{4})};
   const Outcome run = simulate(cluster({node(1)}), workload, KubeOptions{});
   EXPECT_EQ(run.record.jobs[1].first_start, seconds{2});
@@ -710,9 +713,9 @@ class PlainKube final : public Policy {
   std::uint64_t cycle_ = 0;
 };
 
-Workload random_workload(std::uint64_t seed, std::size_t jobs, bool burst) {
+OwnedWorkload random_workload(std::uint64_t seed, std::size_t jobs, bool burst) {
   Rng rng(seed, Stream::kTest);
-  Workload workload;
+  OwnedWorkload workload;
   Time at{0};
   for (std::size_t j = 0; j < jobs; ++j) {
     if (!burst || j % 10 == 0) at += Duration{rng.below(3000000000U)};
@@ -736,7 +739,7 @@ TEST(KubeDefault, DecidesAsThePlainPolicyDoes) {
     KubeOptions options = with_replicas(1 + static_cast<int>(seed % 3));
     if (seed % 5 == 0) options.backoff_initial = seconds{3};
     if (seed % 4 < 2) options.backoff_poll = Duration::zero();
-    Workload workload = random_workload(seed, 200, seed % 2 == 0);
+    OwnedWorkload workload = random_workload(seed, 200, seed % 2 == 0);
     ClusterSpec cluster = mixed_cluster();
     if (seed % 3 == 0) {  // each type has a node of 4
       for (std::size_t n = 0; n < cluster.nodes.size(); ++n) {
@@ -753,7 +756,7 @@ TEST(KubeDefault, DecidesAsThePlainPolicyDoes) {
 }
 
 TEST(KubeDefault, SameSeedSameDecisionsOtherSeedOthers) {
-  const Workload workload = random_workload(5, 300, true);
+  const OwnedWorkload workload = random_workload(5, 300, true);
   const Outcome a = simulate(mixed_cluster(), workload, KubeOptions{}, 1);
   const Outcome b = simulate(mixed_cluster(), workload, KubeOptions{}, 1);
   const ClusterSpec twins = cluster(std::vector<NodeSpec>(4, node(4)));
@@ -763,12 +766,12 @@ TEST(KubeDefault, SameSeedSameDecisionsOtherSeedOthers) {
 }
 
 TEST(KubeDefault, NamesDoNotMatter) {
-  const Workload workload = random_workload(6, 300, true);
+  const OwnedWorkload workload = random_workload(6, 300, true);
   std::vector<std::uint32_t> renamed(workload.jobs.size());
   std::iota(renamed.begin(), renamed.end(), 0U);
   Rng rng(6, Stream::kTest, 1);
   rng.shuffle(std::span(renamed));
-  Workload other;
+  OwnedWorkload other;
   other.jobs.resize(workload.jobs.size());
   for (std::size_t j = 0; j < renamed.size(); ++j) {
     other.jobs[renamed[j]] = workload.jobs[j];

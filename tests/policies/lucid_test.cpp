@@ -19,7 +19,7 @@ struct Start {
 std::map<JobId, Start> starts(const ClusterSpec& spec, std::vector<JobSpec> jobs,
                               const std::map<std::string, ParameterValue>& values = {}) {
   const ShareWorld world(1);  // two that share run at half speed
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const PolicyEntry& entry = *find_policy("lucid");
   Parameters parameters(entry.parameters);
   for (const auto& [name, value] : values) parameters.set(name, value);
@@ -219,7 +219,7 @@ TEST(Lucid, DecidesAsThePlainRulesDo) {
     }
     ClusterSpec spec = cluster(static_cast<int>(3 + rng.below(3)), 2, 1, 1000);
     if (seed % 2 == 1) name_types(spec, jobs, seed);
-    const Workload w = workload(std::move(jobs));
+    const OwnedWorkload w = workload(std::move(jobs));
     const ErraticWorld world(seed);
     PlainLucid plain;
     RunOptions options;

@@ -12,7 +12,7 @@
 namespace corun::test::pod_policies_test {
 namespace {
 
-RunResult simulate(std::string_view policy, const ClusterSpec& spec, const Workload& w) {
+RunResult simulate(std::string_view policy, const ClusterSpec& spec, const OwnedWorkload& w) {
   const ShareWorld world(0);
   RunOptions options;
   options.name = policy;
@@ -272,7 +272,7 @@ TEST(Fgd, DecidesAsThePapersFormulasDo) {
       }
       jobs.push_back(j.requests(1000 * rng.below(4), 0));
     }
-    const Workload w = workload(std::move(jobs));
+    const OwnedWorkload w = workload(std::move(jobs));
     const ClusterSpec spec = cluster({pod_node(2, 8000), pod_node(4, 9000), pod_node(2, 6000)});
     const ShareWorld world(0.1);
     PlainFgd plain;

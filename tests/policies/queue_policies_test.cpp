@@ -23,7 +23,7 @@ Parameters with(std::string_view policy, std::map<std::string, ParameterValue> v
 RunResult simulate(std::string_view policy, const ClusterSpec& spec, std::vector<JobSpec> jobs,
                    std::map<std::string, ParameterValue> values = {}, PreemptionCost cost = {}) {
   const ShareWorld world(0);
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   RunOptions options;
   options.simulation.preemption = cost;
   options.name = policy;

@@ -27,7 +27,7 @@ struct Found {
 
 Found starts(const ClusterSpec& spec, std::vector<JobSpec> jobs, const Values& values) {
   const ShareWorld world(0);
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const PolicyEntry& entry = *find_policy("schedtune");
   Parameters parameters(entry.parameters);
   for (const auto& [name, value] : values) parameters.set(name, value);

@@ -18,7 +18,7 @@ using Values = std::map<std::string, ParameterValue>;
 /// With estimates, and a belief that knows the world.
 RunResult run_jobs(const ClusterSpec& spec, std::vector<JobSpec> jobs, const World& world,
                    const Values& values = {}) {
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const PolicyEntry& entry = *find_policy("srsf-packed");
   Parameters parameters(entry.parameters);
   parameters.set("mode", std::string("non-preemptive"));

@@ -24,7 +24,7 @@ struct Found {
 Found starts(const std::string& name, const ClusterSpec& spec, std::vector<JobSpec> jobs,
              const std::map<std::string, ParameterValue>& values = {}) {
   const ShareWorld world(0);  // sharing costs nothing
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const PolicyEntry& entry = *find_policy(name);
   Parameters parameters(entry.parameters);
   for (const auto& [key, value] : values) parameters.set(key, value);

@@ -130,7 +130,7 @@ Replication make_replication(std::size_t number) {
   Replication r;
   r.number = number;
   Trace trace;
-  trace.names = {"J0", "J1-β", "lost"};
+  trace.jobs = {{{}, "J0"}, {{}, "J1-β"}, {{}, "lost"}};
   r.trace = std::make_shared<const Trace>(std::move(trace));
   r.clusters = {2, 0, kUnknownCluster};
   const auto n = static_cast<std::int64_t>(number);

@@ -24,14 +24,17 @@ std::string file_of(const RunRecord& record) {
   ResultsHeader header;
   header.policies = {{"timetable", "timetable", "{}", false}};
   header.gpus.resize(static_cast<std::size_t>(record.gpu_count));
-  std::vector<PolicyRun> runs(1);
-  runs[0].record = record;
-  runs[0].metrics = compute_metrics(record);
-  std::vector<std::string> names;
-  for (std::size_t j = 0; j < record.jobs.size(); ++j) names.push_back("J" + std::to_string(j));
-  const std::vector<int> no_clusters;
-  const ReplicationView view{0, &names, &runs, &no_clusters};
-  return results_image({header, {&view, 1}});
+  Trace trace;
+  for (std::size_t j = 0; j < record.jobs.size(); ++j) {
+    trace.jobs.push_back({{}, "J" + std::to_string(j)});
+  }
+  Replication replication;
+  replication.trace = std::make_shared<const Trace>(std::move(trace));
+  replication.runs.resize(1);
+  replication.runs[0].record = record;
+  replication.runs[0].metrics = compute_metrics(record);
+  const Replication* all = &replication;
+  return results_image({header, {&all, 1}});
 }
 
 TEST(RunTimes, ColumnsOfTheResultsFile) {

@@ -140,7 +140,7 @@ TEST(Probing, BothFinish) {
 TEST(Probing, OutOfMemoryEndsTheProbe) {
   ClusterSpec spec = cluster(1, 1, 1, 1000);
   spec.oom = {10s, 3};
-  const Workload w = workload({job(100s).memory(600), job(100s).memory(600)});
+  const OwnedWorkload w = workload({job(100s).memory(600), job(100s).memory(600)});
   ScriptedPolicy policy = probed_steps({{J(0), J(1)}}, {{{J(0)}, {G(0)}}, {{J(1)}, {G(0)}, 110s}});
   const RunResult r = run(spec, w, kHalfAndThreeQuarters, policy, probing(60s));
   EXPECT_TRUE(policy.probed.empty());
@@ -175,7 +175,7 @@ TEST(Probing, ACoRunnerMayBeTakenFromTheQueue) {
     if (view.now() >= 120s) out.emplace_back(StartGroup{ids(view.waiting()), {G(0)}});
   });
   policy.probe_pairs = {{J(0), J(1)}, {J(2), J(0)}};
-  const Workload w = workload({job(100s), job(200s), job(100s).at(60s)});
+  const OwnedWorkload w = workload({job(100s), job(200s), job(100s).at(60s)});
   const RunResult r = run(cluster(1, 1), w, kHalfAndThreeQuarters, policy, probing(60s));
   ASSERT_EQ(policy.probed.size(), 2U);
   EXPECT_EQ(policy.probed[1].a, J(0));

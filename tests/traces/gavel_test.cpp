@@ -147,18 +147,18 @@ TEST(GavelTrace, TheThreeFormsAgree) {
       "B\tpython3 b.py\t-n\t1\t14\t7.500000\t2\r\n");
   for (const File* file : {&csv, &ten, &seven}) {
     const Trace t = read_gavel_trace(file->path(), &r);
-    ASSERT_EQ(t.names.size(), 2U) << file->path();
-    EXPECT_EQ(t.names[1], file == &csv ? "b" : "1");
-    const JobSpec& job = t.workload.jobs[0];
+    ASSERT_EQ(t.jobs.size(), 2U) << file->path();
+    EXPECT_EQ(t.jobs[1].name, file == &csv ? "b" : "1");
+    const JobSpec& job = t.jobs[0].spec;
     EXPECT_EQ(job.steps, 21);
     EXPECT_EQ(job.steps_per_s, 10.5);
     EXPECT_EQ(job.work, std::chrono::seconds{2});
-    EXPECT_EQ(t.workload.jobs[1].gpus, 2);
-    EXPECT_EQ(t.workload.jobs[1].submit, std::chrono::milliseconds{7500});
-    EXPECT_EQ(t.keys[0], r.pairs.speeds.jobs[*r.find("A (batch size 1)", 1)]);
-    EXPECT_NE(t.keys[0], t.keys[1]);
-    EXPECT_EQ(t.features.size(), 6U);
-    EXPECT_EQ(t.features[0], 10.5);
+    EXPECT_EQ(t.jobs[1].spec.gpus, 2);
+    EXPECT_EQ(t.jobs[1].spec.submit, std::chrono::milliseconds{7500});
+    EXPECT_EQ(t.jobs[0].key, r.pairs.speeds.jobs[*r.find("A (batch size 1)", 1)]);
+    EXPECT_NE(t.jobs[0].key, t.jobs[1].key);
+    EXPECT_EQ(t.jobs[1].features.size(), 3U);
+    EXPECT_EQ(t.jobs[0].features.at(0), 10.5);
   }
 }
 
@@ -206,7 +206,7 @@ TEST(GavelTrace, JobsWithoutARateAreLeftOutAndCounted) {
   const GavelThroughputs r = rates();
   const File file("B\tx\ty\t1\t5\t0\t4\nB\tx\ty\t1\t5\t0\t2\nB\tx\ty\t1\t5\t0\t8\n");
   const Trace t = read_gavel_trace(file.path(), &r);
-  EXPECT_EQ(t.names, std::vector<std::string>{"1"});
+  EXPECT_EQ(names_of(t), std::vector<std::string_view>{"1"});
   EXPECT_EQ(test::texts(t), std::vector<std::string>{
                                 "2 jobs without a rate on v100 with as many GPUs as they ask for"});
 }
@@ -222,8 +222,8 @@ TEST(GavelTrace, ARateAloneOf0SaysThatAJobDoesNotRunThere) {
   EXPECT_EQ(r.pairs.speeds.rows[0].speed_a, 0.5);
   const File file("A\tx\ty\t1\t1000\t0\t1\nB\tx\ty\t1\t1000\t10\t1\n");
   const Trace t = read_gavel_trace(file.path(), &r);
-  EXPECT_EQ(t.names, std::vector<std::string>{"0"});
-  EXPECT_EQ(t.workload.jobs[0].work, std::chrono::seconds(100));
+  EXPECT_EQ(names_of(t), std::vector<std::string_view>{"0"});
+  EXPECT_EQ(t.jobs[0].spec.work, std::chrono::seconds(100));
   EXPECT_EQ(t.left_out.size(), 2U);
 }
 
@@ -234,10 +234,10 @@ TEST(GavelTrace, TwelveColumnsAreShockwaves) {
       "B\tmain.py\tjobs/a\t--steps\t1\t800\t1\tstatic\t1\t-1.000000\t500\t40\n";
   EXPECT_TRUE(looks_like_gavel_trace({"jobs.trace", text}));
   const Trace t = read_gavel_trace(File(text).path(), &r);
-  ASSERT_EQ(t.names.size(), 2U);
-  EXPECT_EQ(t.workload.jobs[0].work, std::chrono::seconds(100));
-  EXPECT_EQ(t.workload.jobs[1].work, std::chrono::seconds(200));
-  EXPECT_EQ(t.workload.jobs[1].submit, std::chrono::seconds(40));
+  ASSERT_EQ(t.jobs.size(), 2U);
+  EXPECT_EQ(t.jobs[0].spec.work, std::chrono::seconds(100));
+  EXPECT_EQ(t.jobs[1].spec.work, std::chrono::seconds(200));
+  EXPECT_EQ(t.jobs[1].spec.submit, std::chrono::seconds(40));
 }
 
 TEST(GavelTrace, WithoutRates) {
@@ -261,18 +261,18 @@ TEST(GavelTrace, PublishedFiles) {
             r.pairs.speeds.rows.size());
   const Trace old = read_gavel_trace(test::public_data("gavel/seed_0_0e4a51.trace"), &r);
   const Trace csv = read_gavel_trace(test::public_data("peers/gavel/trace_0e4a51_1000.csv"), &r);
-  ASSERT_EQ(old.names.size(), csv.names.size());  // the CSV leaves the same jobs out
+  ASSERT_EQ(old.jobs.size(), csv.jobs.size());  // the CSV leaves the same jobs out
   EXPECT_EQ(old.left_out.size(), 1U);
-  for (std::size_t j = 0; j < csv.names.size(); ++j) {
-    const JobSpec& a = old.workload.jobs[j];
-    const JobSpec& b = csv.workload.jobs[j];
-    ASSERT_EQ(old.keys[j], csv.keys[j]) << j;
+  for (std::size_t j = 0; j < csv.jobs.size(); ++j) {
+    const JobSpec& a = old.jobs[j].spec;
+    const JobSpec& b = csv.jobs[j].spec;
+    ASSERT_EQ(old.jobs[j].key, csv.jobs[j].key) << j;
     ASSERT_EQ(a.submit, b.submit) << j;
     ASSERT_EQ(a.steps, b.steps) << j;
     ASSERT_EQ(a.gpus, b.gpus) << j;
   }
   const Trace peer = read_gavel_trace(test::public_data("peers/gavel/trace_small_test.csv"), &r);
-  EXPECT_EQ(peer.names.size(), 20U);
+  EXPECT_EQ(peer.jobs.size(), 20U);
 }
 
 }  // namespace

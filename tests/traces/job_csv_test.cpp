@@ -16,6 +16,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/left_out.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun::job_csv_test {
@@ -51,38 +52,37 @@ bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
 /// Compares all data of the file format; `keys` belong to `a`, `other_keys` to `b`.
 void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
                  const WorkloadKeys& other_keys) {
-  ASSERT_EQ(a.workload.jobs.size(), b.workload.jobs.size());
-  EXPECT_EQ(a.workload.arrivals, b.workload.arrivals);
-  EXPECT_EQ(a.names, b.names);
-  EXPECT_EQ(a.clusters, b.clusters);
-  EXPECT_EQ(a.imputed_profiles, b.imputed_profiles);
-  EXPECT_EQ(a.gpu_models, b.gpu_models);
+  ASSERT_EQ(a.jobs.size(), b.jobs.size());
+  EXPECT_EQ(test::imputed_profiles(a), test::imputed_profiles(b));
+  EXPECT_EQ(a.model_names, b.model_names);
   EXPECT_EQ(a.virtual_clusters, b.virtual_clusters);
-  ASSERT_EQ(a.on_types.size(), b.on_types.size());
-  for (std::size_t t = 0; t < a.on_types.size(); ++t) {
-    EXPECT_EQ(a.on_types[t].gpu_type, b.on_types[t].gpu_type);
-    EXPECT_TRUE(same_values(a.on_types[t].solo_s, b.on_types[t].solo_s)) << t;
-    EXPECT_TRUE(same_values(a.on_types[t].memory_mib, b.on_types[t].memory_mib)) << t;
+  ASSERT_EQ(a.measured_types.size(), b.measured_types.size());
+  for (std::size_t t = 0; t < a.measured_types.size(); ++t) {
+    EXPECT_EQ(a.measured_types[t].name, b.measured_types[t].name);
+    EXPECT_TRUE(same_values(test::solo_s_on(a, t), test::solo_s_on(b, t))) << t;
+    EXPECT_TRUE(same_values(test::memory_mib_on(a, t), test::memory_mib_on(b, t))) << t;
   }
-  for (std::size_t i = 0; i < a.names.size(); ++i) {
-    const JobSpec& x = a.workload.jobs[i];
-    const JobSpec& y = b.workload.jobs[i];
-    EXPECT_EQ(x.submit, y.submit) << a.names[i];
-    EXPECT_EQ(x.work, y.work) << a.names[i];
-    EXPECT_EQ(x.gpus, y.gpus) << a.names[i];
-    EXPECT_EQ(x.priority, y.priority) << a.names[i];
-    EXPECT_EQ(x.profile, y.profile) << a.names[i];
-    EXPECT_EQ(x.request.cpu_milli, y.request.cpu_milli) << a.names[i];
-    EXPECT_EQ(x.request.memory_mib, y.request.memory_mib) << a.names[i];
-    EXPECT_EQ(x.epoch, y.epoch) << a.names[i];
-    EXPECT_EQ(x.gpu_milli, y.gpu_milli) << a.names[i];
-    EXPECT_EQ(x.steps, y.steps) << a.names[i];
-    EXPECT_EQ(x.gpu_models, y.gpu_models) << a.names[i];
-    EXPECT_EQ(x.virtual_cluster, y.virtual_cluster) << a.names[i];
-    EXPECT_EQ(keys.text(a.keys[i]), other_keys.text(b.keys[i])) << a.names[i];
-    const double u = a.uncertainties[i];
-    const double v = b.uncertainties[i];
-    EXPECT_TRUE(u == v || (std::isnan(u) && std::isnan(v))) << a.names[i];
+  for (std::size_t i = 0; i < a.jobs.size(); ++i) {
+    const JobSpec& x = a.jobs[i].spec;
+    const JobSpec& y = b.jobs[i].spec;
+    EXPECT_EQ(a.jobs[i].name, b.jobs[i].name);
+    EXPECT_EQ(a.jobs[i].cluster, b.jobs[i].cluster) << a.jobs[i].name;
+    EXPECT_EQ(x.submit, y.submit) << a.jobs[i].name;
+    EXPECT_EQ(x.work, y.work) << a.jobs[i].name;
+    EXPECT_EQ(x.gpus, y.gpus) << a.jobs[i].name;
+    EXPECT_EQ(x.priority, y.priority) << a.jobs[i].name;
+    EXPECT_EQ(x.profile, y.profile) << a.jobs[i].name;
+    EXPECT_EQ(x.request.cpu_milli, y.request.cpu_milli) << a.jobs[i].name;
+    EXPECT_EQ(x.request.memory_mib, y.request.memory_mib) << a.jobs[i].name;
+    EXPECT_EQ(x.epoch, y.epoch) << a.jobs[i].name;
+    EXPECT_EQ(x.gpu_milli, y.gpu_milli) << a.jobs[i].name;
+    EXPECT_EQ(x.steps, y.steps) << a.jobs[i].name;
+    EXPECT_EQ(x.gpu_models, y.gpu_models) << a.jobs[i].name;
+    EXPECT_EQ(x.virtual_cluster, y.virtual_cluster) << a.jobs[i].name;
+    EXPECT_EQ(keys.text(a.jobs[i].key), other_keys.text(b.jobs[i].key)) << a.jobs[i].name;
+    const double u = a.jobs[i].uncertainty;
+    const double v = b.jobs[i].uncertainty;
+    EXPECT_TRUE(u == v || (std::isnan(u) && std::isnan(v))) << a.jobs[i].name;
   }
 }
 
@@ -97,10 +97,10 @@ void expect_round_trip(const Trace& trace, const WorkloadKeys& keys) {
 TEST(JobCsv, ReadsTheLeastThatMustBeThere) {
   WorkloadKeys keys;
   const Trace trace = read("solo_s,job,submit_s\n10,a,0\n0.5,b,2.25\n", keys);
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"a", "b"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"a", "b"}));
   EXPECT_EQ(trace.source, "t.csv");
   EXPECT_FALSE(trace.shuffled_by_default);
-  const JobSpec& b = trace.workload.jobs[1];
+  const JobSpec& b = trace.jobs[1].spec;
   EXPECT_EQ(b.submit, from_seconds(2.25));
   EXPECT_EQ(b.work, from_seconds(0.5));
   EXPECT_EQ(b.gpus, 1);
@@ -109,9 +109,9 @@ TEST(JobCsv, ReadsTheLeastThatMustBeThere) {
   EXPECT_EQ(b.request.cpu_milli, 0);
   EXPECT_EQ(b.request.memory_mib, 0);
   EXPECT_EQ(b.epoch, std::nullopt);
-  EXPECT_EQ(trace.keys[1], kUnknownWorkload);
-  EXPECT_EQ(trace.clusters[1], kUnknownCluster);
-  EXPECT_TRUE(std::isnan(trace.uncertainties[1]));
+  EXPECT_EQ(trace.jobs[1].key, kUnknownWorkload);
+  EXPECT_EQ(trace.jobs[1].cluster, kUnknownCluster);
+  EXPECT_TRUE(std::isnan(trace.jobs[1].uncertainty));
   EXPECT_EQ(keys.size(), 0u);
 }
 
@@ -124,18 +124,18 @@ TEST(JobCsv, ReadsEverything) {
       "\"a, b\",1,2,4,-3,42.16,140.7,13.78,2048.5,6000,12288,0.1,DCGAN/bs=205/epochs=20,1,133.11,"
       "1\n",
       keys);
-  const JobSpec& job = trace.workload.jobs.at(0);
-  EXPECT_EQ(trace.names[0], "a, b");
+  const JobSpec& job = trace.jobs.at(0).spec;
+  EXPECT_EQ(trace.jobs[0].name, "a, b");
   EXPECT_EQ(job.gpus, 4);
   EXPECT_EQ(job.priority, -3);
   EXPECT_EQ(job.profile, (Profile{42.16, 140.7, 13.78, 2048.5, true}));
   EXPECT_EQ(job.request.cpu_milli, 6000);
   EXPECT_EQ(job.request.memory_mib, 12288);
   EXPECT_EQ(job.epoch, from_seconds(0.1));
-  EXPECT_EQ(trace.keys[0], dcgan);
-  EXPECT_EQ(trace.clusters[0], 1);
-  EXPECT_EQ(trace.uncertainties[0], 133.11);
-  EXPECT_EQ(trace.imputed_profiles, 1u);
+  EXPECT_EQ(trace.jobs[0].key, dcgan);
+  EXPECT_EQ(trace.jobs[0].cluster, 1);
+  EXPECT_EQ(trace.jobs[0].uncertainty, 133.11);
+  EXPECT_EQ(test::imputed_profiles(trace), 1u);
   expect_round_trip(trace, keys);
 }
 
@@ -147,10 +147,10 @@ TEST(JobCsv, ReadsSharesModelsVirtualClustersAndSteps) {
       "b,0,1,8,,,,\n"
       "c,0,1,1,1000,T4,vcB,0\n",
       keys);
-  const auto& jobs = trace.workload.jobs;
+  const auto jobs = test::specs_of(trace);
   EXPECT_EQ(jobs[0].gpu_milli, 460);
   EXPECT_EQ(jobs[1].gpu_milli, 1000);
-  EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100M16", "T4"}));
+  EXPECT_EQ(trace.model_names, (std::vector<std::string>{"V100M16", "T4"}));
   EXPECT_EQ(jobs[0].gpu_models, 3u);
   EXPECT_EQ(jobs[1].gpu_models, 0u);
   EXPECT_EQ(jobs[2].gpu_models, 2u);
@@ -186,21 +186,20 @@ TEST(JobCsv, ReadsMeasurementsByGpuType) {
       "0,c,0,10,-,,9e7\n",
       keys);
   EXPECT_TRUE(trace.unread_columns.empty());
-  ASSERT_EQ(trace.on_types.size(), 3U);
+  ASSERT_EQ(trace.measured_types.size(), 3U);
   constexpr double kNo = std::numeric_limits<double>::infinity();
-  const auto& [a100, t4, odd] = std::tie(trace.on_types[0], trace.on_types[1], trace.on_types[2]);
-  EXPECT_EQ(a100.gpu_type, "A100");
-  EXPECT_TRUE(same_values(a100.solo_s, {kNaN, kNaN, kNaN}));
-  EXPECT_TRUE(same_values(a100.memory_mib, {9000.5, kNaN, 0}));
-  EXPECT_EQ(t4.gpu_type, "T4");
-  EXPECT_TRUE(same_values(t4.solo_s, {25.5, kNaN, kNo}));
-  EXPECT_TRUE(same_values(t4.memory_mib, {8000, kNaN, kNaN}));
-  EXPECT_EQ(odd.gpu_type, "a, b");
-  EXPECT_TRUE(same_values(odd.solo_s, {kNo, 1e-9, 9e7}));
+  EXPECT_EQ(trace.measured_types[0].name, "A100");
+  EXPECT_TRUE(same_values(test::solo_s_on(trace, 0), {kNaN, kNaN, kNaN}));
+  EXPECT_TRUE(same_values(test::memory_mib_on(trace, 0), {9000.5, kNaN, 0}));
+  EXPECT_EQ(trace.measured_types[1].name, "T4");
+  EXPECT_TRUE(same_values(test::solo_s_on(trace, 1), {25.5, kNaN, kNo}));
+  EXPECT_TRUE(same_values(test::memory_mib_on(trace, 1), {8000, kNaN, kNaN}));
+  EXPECT_EQ(trace.measured_types[2].name, "a, b");
+  EXPECT_TRUE(same_values(test::solo_s_on(trace, 2), {kNo, 1e-9, 9e7}));
   expect_round_trip(trace, keys);
 
   const Trace none = read("job,submit_s,solo_s,solo_s@T4\na,0,10,\n", keys);
-  EXPECT_EQ(none.on_types.size(), 1U);
+  EXPECT_EQ(none.measured_types.size(), 1U);
   EXPECT_EQ(write(none, keys).find('@'), std::string::npos) << "a column without values";
 }
 
@@ -258,7 +257,7 @@ TEST(JobCsv, NamesThePlaceOfEveryMistakeInMeasurementsByGpuType) {
 TEST(JobCsv, ArrivalsFollowSubmitAndThenTheFile) {
   WorkloadKeys keys;
   const Trace trace = read("job,submit_s,solo_s\na,5,1\nb,1,1\nc,5,1\nd,0,1\ne,1,1\n", keys);
-  EXPECT_EQ(trace.workload.arrivals,
+  EXPECT_EQ(by_submit_time(trace),
             (std::vector<JobId>{JobId{3}, JobId{1}, JobId{4}, JobId{0}, JobId{2}}));
   expect_round_trip(trace, keys);
 }
@@ -361,24 +360,25 @@ TEST(JobCsv, LeavesOutUnknownColumnsAndNamesThem) {
   WorkloadKeys keys;
   const Trace trace = read("job,submit_s,user,solo_s,state\na,0,x,1,y\n", keys);
   EXPECT_EQ(trace.unread_columns, (std::vector<std::string>{"user"}));
-  EXPECT_EQ(trace.workload.jobs[0].work, std::chrono::seconds(1));
+  EXPECT_EQ(trace.jobs[0].spec.work, std::chrono::seconds(1));
 }
 
 TEST(JobCsv, NumbersJobsWithoutNames) {
   WorkloadKeys keys;
-  EXPECT_EQ(read("submit_s,solo_s\n0,1\n5,2\n", keys).names, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(names_of(read("submit_s,solo_s\n0,1\n5,2\n", keys)),
+            (std::vector<std::string_view>{"1", "2"}));
 }
 
 TEST(JobCsv, ReadsRenamedColumnsInOtherUnits) {
   const Trace trace =
       read_renamed("id,t,minutes,n,util,note\nx,0,1.5,2,0.25,a\ny,60,2,1,,b\n",
                    "id=job,t=submit_s,minutes=solo_s*60,n=gpus,util=gpu_util_pct*100,note=");
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(trace.workload.jobs[0].work, std::chrono::seconds(90));
-  EXPECT_EQ(trace.workload.jobs[0].gpus, 2);
-  EXPECT_EQ(trace.workload.jobs[0].profile.gpu_util_pct, 25);
-  EXPECT_EQ(trace.workload.jobs[1].submit, std::chrono::seconds(60));
-  EXPECT_FALSE(trace.workload.jobs[1].profile.gpu_util_pct.has_value());
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"x", "y"}));
+  EXPECT_EQ(trace.jobs[0].spec.work, std::chrono::seconds(90));
+  EXPECT_EQ(trace.jobs[0].spec.gpus, 2);
+  EXPECT_EQ(trace.jobs[0].spec.profile.gpu_util_pct, 25);
+  EXPECT_EQ(trace.jobs[1].spec.submit, std::chrono::seconds(60));
+  EXPECT_FALSE(trace.jobs[1].spec.profile.gpu_util_pct.has_value());
   EXPECT_TRUE(trace.unread_columns.empty());
 }
 
@@ -386,13 +386,13 @@ TEST(JobCsv, ReadsRenamedMeasurementsByGpuType) {
   const Trace trace =
       read_renamed("t,s,hours_t4,gib,solo_s@A100\n0,1,0.5,2,\n0,0,1,1,4\n0,3,-,,5\n",
                    "t=submit_s,s=solo_s,hours_t4=solo_s@T4*3600,gib=mem_used_mib@T4*1024");
-  ASSERT_EQ(trace.names.size(), 2U) << "the second job did not run";
-  ASSERT_EQ(trace.on_types.size(), 2U);
-  EXPECT_EQ(trace.on_types[0].gpu_type, "T4");
+  ASSERT_EQ(trace.jobs.size(), 2U) << "the second job did not run";
+  ASSERT_EQ(trace.measured_types.size(), 2U);
+  EXPECT_EQ(trace.measured_types[0].name, "T4");
   EXPECT_TRUE(
-      same_values(trace.on_types[0].solo_s, {1800, std::numeric_limits<double>::infinity()}));
-  EXPECT_TRUE(same_values(trace.on_types[0].memory_mib, {2048, kNaN}));
-  EXPECT_TRUE(same_values(trace.on_types[1].solo_s, {kNaN, 5}));
+      same_values(test::solo_s_on(trace, 0), {1800, std::numeric_limits<double>::infinity()}));
+  EXPECT_TRUE(same_values(test::memory_mib_on(trace, 0), {2048, kNaN}));
+  EXPECT_TRUE(same_values(test::solo_s_on(trace, 1), {kNaN, 5}));
   EXPECT_TRUE(trace.unread_columns.empty());
 
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -419,8 +419,8 @@ TEST(JobCsv, ReadsRenamedMeasurementsByGpuType) {
 TEST(JobCsv, LeavesOutJobsOfALogThatDidNotRunAndCountsThem) {
   const Trace trace = read_renamed("id,t,d,n\na,0,10,1\nb,1,0,1\nc,2,,1\nd,3,10,0\na,4,10,2.0\n",
                                    "id=job,t=submit_s,d=solo_s,n=gpus");
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"a", "a#5"}));
-  EXPECT_EQ(trace.workload.jobs[1].gpus, 2);
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"a", "a#5"}));
+  EXPECT_EQ(trace.jobs[1].spec.gpus, 2);
   EXPECT_EQ(test::texts(trace),
             (std::vector<std::string>{"2 jobs without run time (the first on line 3)",
                                       "1 job without GPUs (on line 5)"}));
@@ -429,8 +429,8 @@ TEST(JobCsv, LeavesOutJobsOfALogThatDidNotRunAndCountsThem) {
 TEST(JobCsv, ReadsClockTimesOfALog) {
   const Trace trace =
       read_renamed("t,Elapsed\n0,00:01:23\n0,2-03:00:00\n", "t=submit_s,Elapsed=solo_s");
-  EXPECT_EQ(trace.workload.jobs[0].work, std::chrono::seconds(83));
-  EXPECT_EQ(trace.workload.jobs[1].work, std::chrono::hours(51));
+  EXPECT_EQ(trace.jobs[0].spec.work, std::chrono::seconds(83));
+  EXPECT_EQ(trace.jobs[1].spec.work, std::chrono::hours(51));
   for (const std::string bad : {"00:60:00", "1:2:3", "-1-00:00:00", "00:01:23.", "x-00:00:01"}) {
     EXPECT_NE(error_of_renamed("t,Elapsed\n0," + bad + "\n", "t=submit_s,Elapsed=solo_s")
                   .find("(solo_s) is '" + bad),
@@ -442,8 +442,8 @@ TEST(JobCsv, ReadsClockTimesOfALog) {
 TEST(JobCsv, ReadsDatesFromTheFirstSubmission) {
   WorkloadKeys keys;
   const Trace trace = read("submit_s,solo_s\n2020-06-09 18:42:01,1\n2020-06-09T18:41:01,2\n", keys);
-  EXPECT_EQ(trace.workload.jobs[0].submit, std::chrono::seconds(60));
-  EXPECT_EQ(trace.workload.jobs[1].submit, std::chrono::seconds(0));
+  EXPECT_EQ(trace.jobs[0].spec.submit, std::chrono::seconds(60));
+  EXPECT_EQ(trace.jobs[1].spec.submit, std::chrono::seconds(0));
   EXPECT_EQ(error_of("submit_s,solo_s\n2020-06-09 18:42:01,1\n7,2\n")
                 .find("t.csv:3:1: column 'submit_s' is '7', expected a date such as"),
             0U);
@@ -504,7 +504,7 @@ Trace random_trace(Rng& rng, WorkloadKeys& keys) {
   };
   Trace trace;
   for (const char* type : {"T4", "A100, 40 GB"}) {
-    if (rng.below(2) == 0) trace.on_types.push_back({type, {}, {}});
+    if (rng.below(2) == 0) trace.measured_types.push_back({type});
   }
   const std::uint32_t jobs = rng.below(20) + 1;
   for (std::uint32_t i = 0; i < jobs; ++i) {
@@ -518,23 +518,23 @@ Trace random_trace(Rng& rng, WorkloadKeys& keys) {
     job.request = {rng.below(100000), rng.below(1000000)};
     if (rng.below(2) == 0) job.epoch = ns(1e12);
     const std::string& text = odd[rng.below(static_cast<std::uint32_t>(odd.size()))];
-    add_job(trace, job, std::to_string(i) + text, keys.of(text), static_cast<int>(rng.below(5)) - 1,
-            some(400).value_or(kUnknownUncertainty));
-    for (MeasuredOnType& type : trace.on_types) {
-      type.solo_s.back() =
+    const int cluster = static_cast<int>(rng.below(5)) - 1;
+    const double uncertainty = some(400).value_or(kUnknownUncertainty);
+    trace.jobs.push_back({job, std::to_string(i) + text, keys.of(text), cluster, uncertainty});
+    for (std::size_t t = 0; t < trace.measured_types.size(); ++t) {
+      const double solo_s =
           some(9e7).value_or(rng.below(2) == 0 ? kNaN : std::numeric_limits<double>::infinity());
-      type.memory_mib.back() = i == 0 ? 1 : some(80000).value_or(kNaN);
+      trace.jobs.back().on_types.push_back({solo_s, i == 0 ? 1 : some(80000).value_or(kNaN)});
     }
   }
-  order_arrivals(trace);
   return trace;
 }
 
 TEST(JobCsv, PackingLabelsAreAColumn) {
   WorkloadKeys keys;
   const Trace trace = read("job,submit_s,solo_s,packing_label\na,0,9,2\nb,0,9,\n", keys);
-  EXPECT_EQ(trace.workload.jobs[0].profile.packing_label, 2);
-  EXPECT_FALSE(trace.workload.jobs[1].profile.packing_label);
+  EXPECT_EQ(trace.jobs[0].spec.profile.packing_label, 2);
+  EXPECT_FALSE(trace.jobs[1].spec.profile.packing_label);
   EXPECT_NE(write(trace, keys).find(",packing_label\n"), std::string::npos);
   EXPECT_TRUE(error_of("job,submit_s,solo_s,packing_label\na,0,9,3\n")
                   .starts_with("t.csv:2:7: column 'packing_label' is '3', expected a label"));

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "tests/helpers/trace_columns.hpp"
 
 namespace corun::paper_workloads_test {
 namespace {
@@ -110,22 +111,23 @@ TEST(PaperMeasurements, OnlyAutoencodersAreImputed) {
 TEST(JrsQueueTrace, IsTheQueue) {
   WorkloadKeys keys;
   const Trace trace = jrs_queue_trace(keys);
-  ASSERT_EQ(trace.names.size(), 24u);
-  EXPECT_EQ(trace.workload.jobs.size(), 24u);
-  EXPECT_EQ(trace.names[11], "J7-205");
+  ASSERT_EQ(trace.jobs.size(), 24u);
+  EXPECT_EQ(trace.jobs.size(), 24u);
+  EXPECT_EQ(trace.jobs[11].name, "J7-205");
   EXPECT_EQ(trace.source, "jrs-queue");
   EXPECT_TRUE(trace.shuffled_by_default);
-  EXPECT_EQ(trace.imputed_profiles, 4u);
-  const JobSpec& job = trace.workload.jobs[11];
+  EXPECT_EQ(test::imputed_profiles(trace), 4u);
+  const JobSpec& job = trace.jobs[11].spec;
   EXPECT_EQ(job.submit, Time{0});
   EXPECT_EQ(job.work, from_seconds(281.40));
   EXPECT_EQ(job.epoch, from_seconds(14.07));
   EXPECT_EQ(job.gpus, 1);
   EXPECT_EQ(job.profile, (Profile{42.16, 14.07, 13.78, std::nullopt, false}));
-  EXPECT_EQ(trace.clusters[11], 1);
-  EXPECT_EQ(trace.uncertainties[11], 133.11);
-  EXPECT_EQ(trace.uncertainties[5], 234.35);  // J4-869, as printed
-  for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(index(trace.workload.arrivals[i]), i);
+  EXPECT_EQ(trace.jobs[11].cluster, 1);
+  EXPECT_EQ(trace.jobs[11].uncertainty, 133.11);
+  EXPECT_EQ(trace.jobs[5].uncertainty, 234.35);  // J4-869, as printed
+  const std::vector<JobId> arrivals = by_submit_time(trace);
+  for (std::size_t i = 0; i < 24; ++i) EXPECT_EQ(index(arrivals[i]), i);
 }
 
 TEST(JrsQueueTrace, MeetsItsMeasurements) {
@@ -135,35 +137,38 @@ TEST(JrsQueueTrace, MeetsItsMeasurements) {
     for (const CorunMember& member : m.members) measured.insert(member.workload);
   }
   const std::size_t known = keys.size();
-  for (const WorkloadKey key : jrs_queue_trace(keys).keys) EXPECT_TRUE(measured.contains(key));
+  for (const WorkloadKey key : keys_of(jrs_queue_trace(keys))) {
+    EXPECT_TRUE(measured.contains(key));
+  }
   EXPECT_EQ(keys.size(), known);
 }
 
 TEST(JrsResampledTrace, DrawsFromFiftyJobs) {
   WorkloadKeys keys;
   const Trace trace = jrs_resampled_trace(keys, 20000, std::nullopt, 1);
-  ASSERT_EQ(trace.names.size(), 20000u);
+  ASSERT_EQ(trace.jobs.size(), 20000u);
   EXPECT_FALSE(trace.shuffled_by_default);
   std::map<WorkloadKey, int> drawn;
   double sum_s = 0;
   std::size_t imputed = 0;
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    ++drawn[trace.keys[i]];
-    const JobSpec& job = trace.workload.jobs[i];
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    ++drawn[trace.jobs[i].key];
+    const JobSpec& job = trace.jobs[i].spec;
     sum_s += to_seconds(job.work);
     imputed += job.profile.imputed ? 1 : 0;
     EXPECT_EQ(job.submit, Time{0});
-    EXPECT_GE(trace.clusters[i], 0);
-    EXPECT_GT(trace.uncertainties[i], 100);
-    EXPECT_TRUE(trace.names[i].ends_with("#" + std::to_string(i)));
+    EXPECT_GE(trace.jobs[i].cluster, 0);
+    EXPECT_GT(trace.jobs[i].uncertainty, 100);
+    EXPECT_TRUE(trace.jobs[i].name.ends_with("#" + std::to_string(i)));
   }
-  EXPECT_EQ(trace.imputed_profiles, imputed);
+  EXPECT_EQ(test::imputed_profiles(trace), imputed);
   EXPECT_EQ(drawn.size(), 50u);
   // 400 expected of each, standard deviation 20.
   for (const auto& [key, count] : drawn) EXPECT_NEAR(count, 400, 100) << keys.text(key);
   // The standard error of this mean is about 0.8 s.
   EXPECT_NEAR(sum_s / 20000, jrs_resampled_mean_solo_s(), 4);
-  EXPECT_EQ(std::set<std::string>(trace.names.begin(), trace.names.end()).size(), 20000u);
+  const std::vector<std::string_view> names = names_of(trace);
+  EXPECT_EQ(std::set<std::string_view>(names.begin(), names.end()).size(), 20000u);
 }
 
 TEST(JrsResampledTrace, KnowsItsMeanSoloTime) {
@@ -181,8 +186,8 @@ TEST(JrsResampledTrace, KnowsItsMeanSoloTime) {
   // Every drawn job has that solo time.
   WorkloadKeys keys;
   const Trace trace = jrs_resampled_trace(keys, 1000, std::nullopt, 3);
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    EXPECT_EQ(trace.workload.jobs[i].work, from_seconds(solo_s.at(keys.text(trace.keys[i]))));
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    EXPECT_EQ(trace.jobs[i].spec.work, from_seconds(solo_s.at(keys.text(trace.jobs[i].key))));
   }
 }
 
@@ -190,15 +195,15 @@ TEST(JrsResampledTrace, ArrivesAsAPoissonProcess) {
   WorkloadKeys keys;
   const int jobs = 10000;
   const Trace trace = jrs_resampled_trace(keys, jobs, 60.0, 5);
+  const std::vector<JobId> arrivals = by_submit_time(trace);
   double last_s = 0;
   double squares = 0;
   for (int i = 0; i < jobs; ++i) {
-    const double at_s = to_seconds(trace.workload.jobs[static_cast<std::size_t>(i)].submit);
+    const double at_s = to_seconds(trace.jobs[static_cast<std::size_t>(i)].spec.submit);
     EXPECT_GE(at_s, last_s);
     squares += (at_s - last_s) * (at_s - last_s);
     last_s = at_s;
-    EXPECT_EQ(index(trace.workload.arrivals[static_cast<std::size_t>(i)]),
-              static_cast<std::size_t>(i));
+    EXPECT_EQ(index(arrivals[static_cast<std::size_t>(i)]), static_cast<std::size_t>(i));
   }
   // Exponential gaps: mean 60 s within five standard errors (0.6 s), second moment 2 * mean^2.
   EXPECT_NEAR(last_s / jobs, 60, 3);
@@ -212,12 +217,12 @@ TEST(JrsResampledTrace, IsAFunctionOfTheSeedAndOneJobLongerChangesNoOther) {
   const Trace other_load = jrs_resampled_trace(keys, 100, 30.0, 5);
   const Trace other_seed = jrs_resampled_trace(keys, 100, 60.0, 6);
   for (std::size_t i = 0; i < 100; ++i) {
-    EXPECT_EQ(shorter.names[i], longer.names[i]);
-    EXPECT_EQ(shorter.workload.jobs[i].submit, longer.workload.jobs[i].submit);
-    EXPECT_EQ(shorter.names[i], other_load.names[i]);
+    EXPECT_EQ(shorter.jobs[i].name, longer.jobs[i].name);
+    EXPECT_EQ(shorter.jobs[i].spec.submit, longer.jobs[i].spec.submit);
+    EXPECT_EQ(shorter.jobs[i].name, other_load.jobs[i].name);
   }
-  EXPECT_NE(shorter.names, other_seed.names);
-  EXPECT_NE(shorter.workload.jobs[0].submit, other_seed.workload.jobs[0].submit);
+  EXPECT_NE(names_of(shorter), names_of(other_seed));
+  EXPECT_NE(shorter.jobs[0].spec.submit, other_seed.jobs[0].spec.submit);
 }
 
 TEST(JrsResampledTrace, RefusesWhatCannotBeDrawn) {
@@ -235,23 +240,23 @@ TEST(PaperRowTrace, HasTheSoloTimesOfItsOwnSession) {
   for (const auto pairs : {jrs_pairs(), prirect_pairs()}) {
     for (const PaperPair& pair : pairs) {
       const Trace trace = paper_row_trace(keys, pair);
-      ASSERT_EQ(trace.names.size(), 2u);
-      EXPECT_NE(trace.names[0], trace.names[1]) << trace.source;
-      EXPECT_EQ(trace.workload.jobs[0].work, from_seconds(pair.a.solo_s)) << trace.source;
-      EXPECT_EQ(trace.workload.jobs[1].work, from_seconds(pair.b.solo_s)) << trace.source;
-      EXPECT_EQ(trace.keys[0], keys.of(pair.a.model, pair.a.batch_size, pair.a.epochs));
-      EXPECT_EQ(trace.clusters[1], pair.b.cluster);
-      EXPECT_FALSE(std::isnan(trace.uncertainties[0])) << trace.source;
+      ASSERT_EQ(trace.jobs.size(), 2u);
+      EXPECT_NE(trace.jobs[0].name, trace.jobs[1].name) << trace.source;
+      EXPECT_EQ(trace.jobs[0].spec.work, from_seconds(pair.a.solo_s)) << trace.source;
+      EXPECT_EQ(trace.jobs[1].spec.work, from_seconds(pair.b.solo_s)) << trace.source;
+      EXPECT_EQ(trace.jobs[0].key, keys.of(pair.a.model, pair.a.batch_size, pair.a.epochs));
+      EXPECT_EQ(trace.jobs[1].cluster, pair.b.cluster);
+      EXPECT_FALSE(std::isnan(trace.jobs[0].uncertainty)) << trace.source;
     }
   }
   const Trace row = paper_row_trace(keys, jrs_pairs()[0]);
   EXPECT_EQ(row.source, "JRS-II row 1");
-  EXPECT_EQ(row.names, (std::vector<std::string>{"MobileNet-1024", "DCGAN-230"}));
+  EXPECT_EQ(names_of(row), (std::vector<std::string_view>{"MobileNet-1024", "DCGAN-230"}));
   const Trace bin = paper_row_trace(keys, jrs_groups()[1]);
   EXPECT_EQ(bin.source, "JRS-VI row 1");
-  EXPECT_EQ(bin.names.front(), "J15-562");
-  EXPECT_EQ(bin.names.size(), 9u);
-  EXPECT_EQ(bin.imputed_profiles, 3u);
+  EXPECT_EQ(bin.jobs.front().name, "J15-562");
+  EXPECT_EQ(bin.jobs.size(), 9u);
+  EXPECT_EQ(test::imputed_profiles(bin), 3u);
 }
 
 TEST(PaperSchedule, RunsEveryJobOfTheQueueOnce) {
@@ -321,9 +326,9 @@ std::size_t measured_pairs_of_queue(const PaperFilter& filter) {
     measured.insert(std::minmax(m.members[0].workload, m.members[1].workload));
   }
   std::size_t pairs = 0;
-  for (std::size_t i = 0; i < queue.keys.size(); ++i) {
-    for (std::size_t j = i + 1; j < queue.keys.size(); ++j) {
-      pairs += measured.contains(std::minmax(queue.keys[i], queue.keys[j])) ? 1 : 0;
+  for (std::size_t i = 0; i < queue.jobs.size(); ++i) {
+    for (std::size_t j = i + 1; j < queue.jobs.size(); ++j) {
+      pairs += measured.contains(std::minmax(queue.jobs[i].key, queue.jobs[j].key)) ? 1 : 0;
     }
   }
   return pairs;

@@ -30,9 +30,9 @@ std::string sample(const std::string& name) {
 }
 
 const JobSpec& job(const Trace& trace, const std::string& name) {
-  const auto at = std::ranges::find(trace.names, name);
-  if (at == trace.names.end()) throw std::out_of_range("no job " + name);
-  return trace.workload.jobs[static_cast<std::size_t>(at - trace.names.begin())];
+  const auto at = std::ranges::find(trace.jobs, name, &TraceJob::name);
+  if (at == trace.jobs.end()) throw std::out_of_range("no job " + name);
+  return at->spec;
 }
 
 template <typename Read>
@@ -50,7 +50,7 @@ std::string error_of(const Read& read, const std::string& text) {
 
 TEST(Helios, ReadsJobsAndCountsWhatItLeavesOut) {
   const Trace trace = read_helios(sample("helios/small.csv"));
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"j1", "j2"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"j1", "j2"}));
   EXPECT_EQ(job(trace, "j2").submit, Time{0});  // the first to be submitted
   EXPECT_EQ(job(trace, "j1").submit, seconds(60));
   EXPECT_EQ(job(trace, "j1").work, seconds(3600));
@@ -62,7 +62,7 @@ TEST(Helios, ReadsJobsAndCountsWhatItLeavesOut) {
             (std::vector<std::string>{"1 job without GPUs (on line 4)",
                                       "1 job without run time (on line 5)",
                                       "1 job with a repeated name (on line 6)"}));
-  EXPECT_EQ(trace.workload.arrivals, (std::vector<JobId>{JobId{1}, JobId{0}}));
+  EXPECT_EQ(by_submit_time(trace), (std::vector<JobId>{JobId{1}, JobId{0}}));
 }
 
 TEST(Helios, NamesThePlaceOfEveryMistake) {
@@ -89,7 +89,7 @@ TEST(Helios, NamesThePlaceOfEveryMistake) {
 
 TEST(Philly, AddsUpAttempts) {
   const Trace trace = read_philly(sample("philly/small.json"));
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"application_1", "application_5"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"application_1", "application_5"}));
   EXPECT_EQ(job(trace, "application_1").work, seconds(74 + 3600));
   EXPECT_EQ(job(trace, "application_1").gpus, 3);  // over the machines of its last attempt
   EXPECT_EQ(job(trace, "application_1").submit, seconds(60));
@@ -132,11 +132,11 @@ TEST(Philly, NamesThePlaceOfEveryMistake) {
 TEST(Pai2020, JoinsTheTables) {
   const std::string folder = CORUN_SOURCE_DIR "/tests/traces/pai_2020/";
   const Trace trace = read_pai_2020(folder + "pai_job_table.csv");
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"j1", "j2"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"j1", "j2"}));
   EXPECT_EQ(job(trace, "j1").submit, seconds(1000));
   EXPECT_EQ(job(trace, "j1").work, seconds(945));  // of its instances, not of its tasks
   EXPECT_EQ(job(trace, "j1").gpus, 4);
-  EXPECT_EQ(trace.gpu_models[0], "V100");
+  EXPECT_EQ(trace.model_names[0], "V100");
   EXPECT_EQ(job(trace, "j1").gpu_models, 1U);
   EXPECT_EQ(job(trace, "j1").request.cpu_milli, 6000);
   EXPECT_EQ(job(trace, "j2").work, seconds(750));  // none of its instances is listed
@@ -155,7 +155,7 @@ TEST(Pai2020, JoinsTheTables) {
       (std::vector<std::string>{folder + "pai_job_table.header", folder + "pai_task_table.csv",
                                 folder + "pai_task_table.header", folder + "pai_instance_table.csv",
                                 folder + "pai_instance_table.header"}));
-  EXPECT_EQ(read_pai_2020(folder + "pai_task_table.csv").names, trace.names);
+  EXPECT_EQ(names_of(read_pai_2020(folder + "pai_task_table.csv")), names_of(trace));
   EXPECT_EQ(recognise_trace(folder + "pai_task_table.csv").name, "pai-2020");
 }
 
@@ -186,7 +186,7 @@ TEST(Pai2020, SaysWhatIsMissing) {
 
 TEST(PaiSimulator, TakesSharesAndInstances) {
   const Trace trace = read_pai_simulator(sample("pai-simulator/small.csv"));
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"0", "1", "2"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"0", "1", "2"}));
   EXPECT_EQ(job(trace, "0").gpu_milli, 500);
   EXPECT_EQ(job(trace, "0").gpu_models, 0U);  // MISC
   EXPECT_EQ(job(trace, "1").gpus, 8);
@@ -194,7 +194,7 @@ TEST(PaiSimulator, TakesSharesAndInstances) {
   EXPECT_EQ(job(trace, "2").gpus, 1);
   EXPECT_EQ(job(trace, "2").gpu_milli, 500);  // two quarters
   EXPECT_EQ(job(trace, "2").work, milliseconds(60500));
-  EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100", "T4"}));
+  EXPECT_EQ(trace.model_names, (std::vector<std::string>{"V100", "T4"}));
   EXPECT_EQ(job(trace, "2").gpu_models, 2U);
   // 4: the file has instances, but not its.
   EXPECT_EQ(test::texts(trace),
@@ -205,11 +205,11 @@ TEST(PaiSimulator, TakesSharesAndInstances) {
 
 TEST(Openb, TakesSharesAndModels) {
   const Trace trace = read_openb_pods(sample("openb/small.csv"));
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"p0", "p1", "p5"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"p0", "p1", "p5"}));
   EXPECT_EQ(job(trace, "p1").gpu_milli, 460);
   EXPECT_EQ(job(trace, "p1").submit, seconds(427));
   EXPECT_EQ(job(trace, "p1").work, seconds(860));  // from its start
-  EXPECT_EQ(trace.gpu_models, (std::vector<std::string>{"V100M16", "V100M32", "T4"}));
+  EXPECT_EQ(trace.model_names, (std::vector<std::string>{"V100M16", "V100M32", "T4"}));
   EXPECT_EQ(job(trace, "p0").gpu_models, 0U);
   EXPECT_EQ(job(trace, "p1").gpu_models, 3U);
   EXPECT_EQ(job(trace, "p5").gpu_models, 4U);
@@ -253,10 +253,10 @@ TEST(Openb, PublicFiles) {
   const std::string pods = "openb/openb_pod_list_default.csv";
   if (!test::has_public_data(pods)) GTEST_SKIP() << test::not_checked(pods);
   const Trace trace = read_openb_pods(test::public_data(pods));
-  EXPECT_EQ(trace.names.size(), 6203U);
-  EXPECT_EQ(std::ranges::count_if(trace.workload.jobs,
-                                  [](const JobSpec& j) { return j.gpu_milli < 1000; }),
-            2573);  // the pod without run time asks for a share
+  EXPECT_EQ(trace.jobs.size(), 6203U);
+  EXPECT_EQ(
+      std::ranges::count_if(trace.jobs, [](const TraceJob& j) { return j.spec.gpu_milli < 1000; }),
+      2573);  // the pod without run time asks for a share
   EXPECT_EQ(test::texts(trace).front(), "1052 jobs without GPUs (the first on line 7)");
   EXPECT_EQ(recognise_trace(test::public_data(pods)).name, "openb");
   const NodeList list = read_openb_nodes(test::public_data("openb/openb_node_list_gpu_node.csv"));
@@ -268,13 +268,13 @@ TEST(Openb, PublicFiles) {
 TEST(Muri, ReadsMilliseconds) {
   WorkloadKeys keys;
   const Trace trace = read_muri(sample("muri/small.csv"), keys);
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"0", "1"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"0", "1"}));
   EXPECT_EQ(job(trace, "1").submit, milliseconds(27069001));
   EXPECT_EQ(job(trace, "1").work, milliseconds(2683606000));
   EXPECT_EQ(job(trace, "1").steps, 5190727);
   EXPECT_EQ(job(trace, "1").priority, 1);
   EXPECT_EQ(job(trace, "0").gpus, 16);
-  EXPECT_EQ(keys.text(trace.keys[0]), "vgg16/bs=16");
+  EXPECT_EQ(keys.text(trace.jobs[0].key), "vgg16/bs=16");
 }
 
 TEST(Muri, PublicFiles) {
@@ -282,14 +282,14 @@ TEST(Muri, PublicFiles) {
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
   EXPECT_EQ(recognise_trace(test::public_data(file)).name, "muri");
-  EXPECT_EQ(read_muri(test::public_data(file), keys).names.size(), 5755U);
+  EXPECT_EQ(read_muri(test::public_data(file), keys).jobs.size(), 5755U);
 }
 
 // ---- Standard Workload Format -------------------------------------------------------------------
 
 TEST(StandardWorkload, ReadsJobs) {
   const Trace trace = read_standard_workload(sample("swf/small.swf"));
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"1", "2", "4"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"1", "2", "4"}));
   EXPECT_EQ(job(trace, "1").gpus, 8);
   EXPECT_EQ(job(trace, "2").gpus, 2);
   EXPECT_EQ(job(trace, "4").gpus, 4);
@@ -349,17 +349,17 @@ TEST(TraceCatalog, RecognisesEveryFormatByHowItBegins) {
 
 TEST(TraceBuilder, FindsNamesAmongMany) {
   std::vector<std::string> names;
-  NameIndex index(names);
+  NameIndex index;
   for (int i = 0; i < 100'000; ++i) {
     const std::string name = std::to_string(i * 7);
-    ASSERT_FALSE(index.find(name));
+    ASSERT_FALSE(index.find(name, names));
     names.push_back(name);
-    index.added();
+    index.add(name);
   }
   for (int i = 0; i < 100'000; i += 999) {
-    ASSERT_EQ(index.find(std::to_string(i * 7)), static_cast<std::uint32_t>(i));
+    ASSERT_EQ(index.find(std::to_string(i * 7), names), static_cast<std::uint32_t>(i));
   }
-  EXPECT_FALSE(index.find("1"));
+  EXPECT_FALSE(index.find("1", names));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/job_csv.hpp"
 
 /// Parts of a trace: which jobs are left, and when they are submitted.
@@ -29,7 +30,9 @@ Trace trace_of(int jobs) {
 }
 
 std::set<std::string> names(const TraceCut& cut) {
-  return {cut.trace.names.begin(), cut.trace.names.end()};
+  std::set<std::string> names;
+  for (const TraceJob& job : cut.trace.jobs) names.insert(job.name);
+  return names;
 }
 
 TEST(TraceCut, WithoutOptionsIsTheWholeTrace) {
@@ -45,11 +48,10 @@ TEST(TraceCut, WithoutOptionsIsTheWholeTrace) {
 
 TEST(TraceCut, TheWindowIsHalfOpenAndTimesCountFromItsBeginning) {
   const TraceCut cut = cut_trace(trace_of(10), {.from_s = 20, .to_s = 50});
-  EXPECT_EQ(cut.trace.names, (std::vector<std::string>{"j2", "j3", "j4"}));
-  EXPECT_EQ(cut.trace.workload.jobs[0].submit, Time{0});
-  EXPECT_EQ(cut.trace.workload.jobs[2].submit, from_seconds(20));
-  EXPECT_EQ(cut.trace.workload.jobs[2].work, from_seconds(5));
-  EXPECT_EQ(cut.trace.workload.arrivals.size(), 3U);
+  EXPECT_EQ(names_of(cut.trace), (std::vector<std::string_view>{"j2", "j3", "j4"}));
+  EXPECT_EQ(cut.trace.jobs[0].spec.submit, Time{0});
+  EXPECT_EQ(cut.trace.jobs[2].spec.submit, from_seconds(20));
+  EXPECT_EQ(cut.trace.jobs[2].spec.work, from_seconds(5));
   EXPECT_EQ(cut.outside, 7U);
 }
 
@@ -61,19 +63,18 @@ TEST(TraceCut, MeasurementsFollowTheirJobs) {
   whole.reference_type = "V100";
   const TraceCut cut = cut_trace(whole, {.from_s = 10});
   EXPECT_EQ(cut.trace.reference_type, "V100");
-  ASSERT_EQ(cut.trace.on_types.size(), 2U);
-  EXPECT_EQ(cut.trace.on_types[0].gpu_type, "T4");
-  EXPECT_EQ(cut.trace.on_types[0].solo_s,
+  ASSERT_EQ(cut.trace.measured_types.size(), 2U);
+  EXPECT_EQ(cut.trace.measured_types[0].name, "T4");
+  EXPECT_EQ(test::solo_s_on(cut.trace, 0),
             (std::vector<double>{std::numeric_limits<double>::infinity(), 4}));
-  EXPECT_EQ(cut.trace.on_types[1].gpu_type, "K80");
-  EXPECT_EQ(cut.trace.on_types[1].memory_mib, (std::vector<double>{300, 400}));
-  EXPECT_EQ(cut.trace.on_types[1].solo_s.size(), 2U);
+  EXPECT_EQ(cut.trace.measured_types[1].name, "K80");
+  EXPECT_EQ(test::memory_mib_on(cut.trace, 1), (std::vector<double>{300, 400}));
 }
 
 TEST(TraceCut, GpusKeepsJobsThatNeedAtMostSoMany) {
   const TraceCut cut = cut_trace(trace_of(12), {.gpus = 2});
-  for (const JobSpec& job : cut.trace.workload.jobs) EXPECT_LE(job.gpus, 2);
-  EXPECT_EQ(cut.trace.names.size(), 6U);
+  for (const JobSpec& job : test::specs_of(cut.trace)) EXPECT_LE(job.gpus, 2);
+  EXPECT_EQ(cut.trace.jobs.size(), 6U);
   EXPECT_EQ(cut.too_large, 6U);
 }
 
@@ -93,10 +94,10 @@ TEST(TraceCut, ALargerSampleContainsASmallerOneInAnyWindow) {
 
 TEST(TraceCut, ScaleLoadDividesSubmissionTimes) {
   const TraceCut twice = cut_trace(trace_of(4), {.from_s = 10, .load = 2});
-  EXPECT_EQ(twice.trace.workload.jobs[2].submit, from_seconds(10));
-  EXPECT_EQ(twice.trace.workload.jobs[2].work, from_seconds(4));
+  EXPECT_EQ(twice.trace.jobs[2].spec.submit, from_seconds(10));
+  EXPECT_EQ(twice.trace.jobs[2].spec.work, from_seconds(4));
   const TraceCut third = cut_trace(trace_of(2), {.load = 1.0 / 3});
-  EXPECT_EQ(third.trace.workload.jobs[1].submit, from_seconds(30));
+  EXPECT_EQ(third.trace.jobs[1].spec.submit, from_seconds(30));
   EXPECT_THROW(cut_trace(trace_of(2), {.load = 1e-9}), InputError);
 }
 

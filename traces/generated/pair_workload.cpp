@@ -65,12 +65,12 @@ Trace pair_workload_trace(const PairTable& table, int jobs,
   for (DrawnJob& drawn : draw_jobs(jobs, pool.size(), interarrival_mean_s, seed)) {
     const std::size_t job = pool[drawn.choice];
     drawn.spec.profile = profile_of(table, job);
-    add_job(trace, drawn.spec, table.names[job] + "#" + std::to_string(trace.names.size()),
-            table.speeds.jobs[job], kUnknownCluster, kUnknownUncertainty);
     const double* features = table.speeds.of(job);
-    trace.features.insert(trace.features.end(), features, features + table.speeds.features.size());
+    trace.jobs.push_back({.spec = drawn.spec,
+                          .name = table.names[job] + "#" + std::to_string(trace.jobs.size()),
+                          .key = table.speeds.jobs[job],
+                          .features = {features, features + table.speeds.features.size()}});
   }
-  order_arrivals(trace);
   return trace;
 }
 

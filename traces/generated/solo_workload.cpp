@@ -46,10 +46,10 @@ Trace solo_workload_trace(const SoloTable& table, const std::optional<std::strin
     drawn.spec.profile = table.profiles[w];
     const double demand_mib = table.memory(w, type);
     if (!std::isnan(demand_mib)) drawn.spec.profile.mem_used_mib = demand_mib;
-    add_job(trace, drawn.spec, table.names[w] + "#" + std::to_string(trace.names.size()),
-            table.keys[w], kUnknownCluster, kUnknownUncertainty);
+    trace.jobs.push_back({.spec = drawn.spec,
+                          .name = table.names[w] + "#" + std::to_string(trace.jobs.size()),
+                          .key = table.keys[w]});
   }
-  order_arrivals(trace);
   apply_solo_table(trace, table, trace.reference_type,
                    [](std::string_view a, std::string_view b) { return a == b; });
   return trace;

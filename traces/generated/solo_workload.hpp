@@ -18,7 +18,7 @@ namespace corun::inline traces {
 /// (apply_solo_table()).
 ///
 /// The profile is the table's; its memory demand is that on the reference type. Trace::reference_type
-/// is the reference type, and Trace::on_types has the types of the table on which anything is known of
+/// is the reference type, and Trace::measured_types has the types of the table on which anything is known of
 /// the drawn jobs.
 ///
 /// InputError if the table has no such type, if no workload is measured on it, and as draw_jobs().

@@ -49,8 +49,8 @@ class RunTimes {
  public:
   explicit RunTimes(const Trace& like) {
     std::map<int, std::vector<double>> by_gang;
-    for (const JobSpec& job : like.workload.jobs) {
-      by_gang[job.gpus].push_back(math::log(to_seconds(job.work)));
+    for (const TraceJob& job : like.jobs) {
+      by_gang[job.spec.gpus].push_back(math::log(to_seconds(job.spec.work)));
     }
     for (auto& [gpus, logs] : by_gang) {
       std::ranges::sort(logs);
@@ -164,12 +164,12 @@ double expected_gpu_seconds(const SyntheticOptions& options) {
   }
   const RunTimes times(*options.like);
   std::map<int, double> asked;  // GPUs of all jobs of a gang size
-  for (const JobSpec& job : options.like->workload.jobs) {
-    asked[job.gpus] += job.gpus * (job.gpu_milli * 1e-3);
+  for (const TraceJob& job : options.like->jobs) {
+    asked[job.spec.gpus] += job.spec.gpus * (job.spec.gpu_milli * 1e-3);
   }
   double sum = 0;
   for (const auto& [gpus, all] : asked) sum += all * times.mean(gpus);
-  return sum / static_cast<double>(options.like->workload.jobs.size());
+  return sum / static_cast<double>(options.like->jobs.size());
 }
 
 Trace synthetic_trace(const SyntheticOptions& options) {
@@ -182,10 +182,10 @@ Trace synthetic_trace(const SyntheticOptions& options) {
     times.emplace(*options.like);
     trace.source += ", like " + options.like->source;
     trace.virtual_clusters = options.like->virtual_clusters;
-    trace.gpu_models = options.like->gpu_models;
+    trace.model_names = options.like->model_names;
     trace.reference_type = options.like->reference_type;
-    for (const MeasuredOnType& type : options.like->on_types) {
-      trace.on_types.push_back({type.gpu_type, {}, {}});
+    for (const MeasuredType& type : options.like->measured_types) {
+      trace.measured_types.push_back({type.name});
     }
   }
   Arrivals arrivals(options, rate);
@@ -196,38 +196,32 @@ Trace synthetic_trace(const SyntheticOptions& options) {
                                " would arrive after 4e9 s, expected all before; ask for fewer jobs "
                                "or more of them per hour");
     }
-    JobSpec spec;
-    WorkloadKey key = kUnknownWorkload;
-    int cluster = kUnknownCluster;
-    double uncertainty = kUnknownUncertainty;
-    std::size_t model = 0;
+    TraceJob job;
     if (times) {
       Rng choice(options.seed, Stream::kJobChoice, i);
       Rng length(options.seed, Stream::kSoloTimes, i);
-      const auto& pool = options.like->workload.jobs;
-      model = choice.below(static_cast<std::uint32_t>(pool.size()));
-      spec = pool[model];
-      spec.steps = 0;  // they belong to the run time of the copied job
-      spec.epoch.reset();
-      spec.work = std::max(Duration{1'000'000},
-                           from_seconds(to_milliseconds(times->draw(spec.gpus, length.uniform()))));
-      key = options.like->keys[model];
-      cluster = options.like->clusters[model];
-      uncertainty = options.like->uncertainties[model];
+      const auto& pool = options.like->jobs;
+      const TraceJob& model = pool[choice.below(static_cast<std::uint32_t>(pool.size()))];
+      job.spec = model.spec;
+      job.spec.steps = 0;  // they belong to the run time of the copied job
+      job.spec.epoch.reset();
+      job.spec.work =
+          std::max(Duration{1'000'000},
+                   from_seconds(to_milliseconds(times->draw(job.spec.gpus, length.uniform()))));
+      job.key = model.key;
+      job.cluster = model.cluster;
+      job.uncertainty = model.uncertainty;
+      const double longer = to_seconds(job.spec.work) / to_seconds(model.spec.work);
+      for (const JobOnType& on : model.on_types) {
+        job.on_types.push_back({scaled_solo_s(on.solo_s, longer), on.memory_mib});
+      }
     } else {
-      spec = draw_default(options, i);
+      job.spec = draw_default(options, i);
     }
-    spec.submit = from_seconds(to_milliseconds(submit_s));
-    add_job(trace, spec, std::to_string(i + 1), key, cluster, uncertainty);
-    for (std::size_t t = 0; t < trace.on_types.size(); ++t) {
-      const MeasuredOnType& measured = options.like->on_types[t];
-      const double longer =
-          to_seconds(spec.work) / to_seconds(options.like->workload.jobs[model].work);
-      trace.on_types[t].solo_s.back() = scaled_solo_s(measured.solo_s[model], longer);
-      trace.on_types[t].memory_mib.back() = measured.memory_mib[model];
-    }
+    job.name = std::to_string(i + 1);
+    job.spec.submit = from_seconds(to_milliseconds(submit_s));
+    trace.jobs.push_back(std::move(job));
   }
-  order_arrivals(trace);
   return trace;
 }
 

@@ -81,7 +81,7 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
   trace.feature_list = rates->pairs.speeds.features;
   trace.reference_type = rates->pairs.gpu;
   for (std::size_t g = 1; g < rates->gpus.size(); ++g) {
-    trace.on_types.push_back({rates->gpus[g], {}, {}});
+    trace.measured_types.push_back({rates->gpus[g]});
   }
   std::unordered_map<std::string, std::size_t> line_of;
   std::size_t row = 0;
@@ -96,10 +96,11 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
                  "numbers that differ, and line " + std::to_string(first->second) + " has this one",
                  "give one of the two another");
     }
-    if (trace.names.size() >= index(kNoJob)) {
+    if (trace.jobs.size() >= index(kNoJob)) {
       csv.fail(type, "more jobs than identifiers, expected fewer than 4294967295; split the file");
     }
-    JobSpec job;
+    TraceJob found{.name = std::move(name)};
+    JobSpec& job = found.spec;
     job.submit = csv.required_seconds(arrival, kArrival);
     const auto asked = csv.integer(scale_factor, kGavelGpus);
     if (!asked) csv.refuse(scale_factor, "a whole number of GPUs");
@@ -126,16 +127,16 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
                  "correct it");
     }
     job.work = std::max(from_seconds(seconds), Duration{1});
-    add_job(trace, job, std::move(name), rates->pairs.speeds.jobs[*place], kUnknownCluster,
-            kUnknownUncertainty);
+    found.key = rates->pairs.speeds.jobs[*place];
     for (std::size_t g = 1; g < rates->gpus.size(); ++g) {
       const double rate = rates->alone_on[*place * rates->gpus.size() + g];  // 0: infinite time
-      trace.on_types[g - 1].solo_s.back() = static_cast<double>(job.steps) / rate;
+      found.on_types.push_back({static_cast<double>(job.steps) / rate});
     }
     const double* features = rates->pairs.speeds.of(*place);
-    trace.features.insert(trace.features.end(), features, features + trace.feature_list.size());
+    found.features.assign(features, features + trace.feature_list.size());
+    trace.jobs.push_back(std::move(found));
   }
-  if (trace.names.empty()) {
+  if (trace.jobs.empty()) {
     throw InputError(csv.name() + ":1:1",
                      row > 0 ? "found no job that has a rate on " + rates->pairs.gpu +
                                    ", expected some; take another GPU type or other rates"
@@ -150,7 +151,6 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
     trace.left_out.push_back({"pairs of rates with a job that does not run on " + rates->pairs.gpu,
                               rates->pairs_left_out, 0, true});
   }
-  order_arrivals(trace);
   return trace;
 }
 

@@ -21,7 +21,7 @@
 ///
 /// Steps become time by the rate of the type alone: JobSpec::work = total steps / rate. Jobs are named by
 /// job_id, else by their row in the file from 0. Their features are those of the rates. Trace::reference_type
-/// is the GPU type of the rates, Trace::on_types has the others: a rate of 0 means that the job does not run
+/// is the GPU type of the rates, Trace::measured_types has the others: a rate of 0 means that the job does not run
 /// there.
 namespace corun::inline traces {
 

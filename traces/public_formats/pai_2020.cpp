@@ -116,8 +116,7 @@ struct Job {
 
 class Pai2020Reader {
  public:
-  Pai2020Reader(std::string source, const LogRules& rules)
-      : index_(names_), builder_(std::move(source), rules) {}
+  Pai2020Reader(std::string source, const LogRules& rules) : builder_(std::move(source), rules) {}
 
   Trace read(const PaiTable& jobs, const PaiTable& tasks, const PaiTable* instances) {
     read_jobs(CsvReader(*jobs.in, jobs.name, job_columns(), with_header(jobs)));
@@ -147,17 +146,17 @@ class Pai2020Reader {
       const bool chosen = builder_.keeps_state(csv.text(status), csv.line());
       const auto submit = csv.seconds(start, kSubmitRule);
       if (!chosen) {
-        if (index_.find(text)) continue;
+        if (index_.find(text, names_)) continue;
         names_.emplace_back(text);  // its tasks and instances are no orphans
-        index_.added();
+        index_.add(text);
         jobs_.emplace_back().left_out = true;
       } else if (!submit) {
         builder_.skip_without_submit(csv.line());
-      } else if (index_.find(text)) {
+      } else if (index_.find(text, names_)) {
         builder_.skip_incomplete("with a repeated name", csv.line());
       } else {
         names_.emplace_back(text);
-        index_.added();
+        index_.add(text);
         Job& job = jobs_.emplace_back();
         job.submit = *submit;
         job.line = static_cast<std::uint32_t>(std::min<std::size_t>(csv.line(), 0xffffffffU));
@@ -166,7 +165,7 @@ class Pai2020Reader {
   }
 
   Job* job_of(const CsvReader& csv, Column name) {
-    const auto found = index_.find(csv.required_text(name, "the name of a job"));
+    const auto found = index_.find(csv.required_text(name, "the name of a job"), names_);
     if (!found) ++orphans_;
     return found ? &jobs_[*found] : nullptr;
   }

@@ -198,11 +198,11 @@ bool looks_like_standard_workload(const TraceHead& head) {
 }
 
 void write_standard_workload(std::ostream& out, const Trace& trace) {
-  out << "; Version: 2.2\n; Computer: GPUs, one processor each\n; MaxJobs: "
-      << trace.workload.jobs.size() << '\n';
+  out << "; Version: 2.2\n; Computer: GPUs, one processor each\n; MaxJobs: " << trace.jobs.size()
+      << '\n';
   std::size_t number = 0;
-  for (const JobId id : trace.workload.arrivals) {
-    const JobSpec& job = trace.workload.jobs[index(id)];
+  for (const JobId id : by_submit_time(trace)) {
+    const JobSpec& job = trace.jobs[index(id)].spec;
     const std::int64_t run = std::max<std::int64_t>(1, whole_seconds(job.work));
     const std::string gpus = std::to_string(job.gpus);
     out << std::to_string(++number) << ' ' << std::to_string(whole_seconds(job.submit)) << " -1 "

@@ -34,32 +34,36 @@ std::size_t apply_solo_table(Trace& trace, const SoloTable& table, std::string_v
   const auto reference_type = std::ranges::find_if(
       table.types, [&](const std::string& type) { return same_type(type, reference); });
 
-  const std::size_t jobs = trace.workload.jobs.size();
+  const std::size_t jobs = trace.jobs.size();
   std::vector<bool> filled(jobs);
   for (std::size_t t = 0; t < table.types.size(); ++t) {
-    auto known = std::ranges::find_if(trace.on_types, [&](const MeasuredOnType& type) {
-      return same_type(type.gpu_type, table.types[t]);
+    const auto known = std::ranges::find_if(trace.measured_types, [&](const MeasuredType& type) {
+      return same_type(type.name, table.types[t]);
     });
-    const std::vector<double> nothing(known == trace.on_types.end() ? jobs : 0, kNaN);
-    MeasuredOnType fresh{table.types[t], nothing, nothing};
-    MeasuredOnType& on_type = known == trace.on_types.end() ? fresh : *known;
+    const auto place = static_cast<std::size_t>(known - trace.measured_types.begin());
     bool any = false;
     for (std::size_t j = 0; j < jobs; ++j) {
-      const auto at = workload_of.find(trace.keys[j]);
-      if (trace.keys[j] == kUnknownWorkload || at == workload_of.end()) continue;
+      TraceJob& job = trace.jobs[j];
+      const auto at = workload_of.find(job.key);
+      if (job.key == kUnknownWorkload || at == workload_of.end()) continue;
       const std::size_t w = at->second;
       std::optional<double> reference_s;
       if (reference_type != table.types.end()) {
         reference_s = table.time(w, static_cast<std::size_t>(reference_type - table.types.begin()));
       }
-      const double work_s = to_seconds(trace.workload.jobs[j].work);
-      const bool solo = fill(on_type.solo_s[j], solo_on(work_s, table.time(w, t), reference_s));
-      const bool memory = fill(on_type.memory_mib[j], table.memory(w, t));
+      const double work_s = to_seconds(job.spec.work);
+      JobOnType on = on_type(job, place);
+      const bool solo = fill(on.solo_s, solo_on(work_s, table.time(w, t), reference_s));
+      const bool memory = fill(on.memory_mib, table.memory(w, t));
       if (!solo && !memory) continue;
+      job.on_types.resize(std::max(job.on_types.size(), place + 1));
+      job.on_types[place] = on;
       any = true;
       filled[j] = true;
     }
-    if (any && known == trace.on_types.end()) trace.on_types.push_back(std::move(fresh));
+    if (any && place == trace.measured_types.size()) {
+      trace.measured_types.push_back({table.types[t]});
+    }
   }
   return static_cast<std::size_t>(std::ranges::count(filled, true));
 }

@@ -12,7 +12,7 @@ namespace corun::inline traces {
 /// Whether two names are of one GPU type; traces/ knows no other names of a type.
 using SameType = std::function<bool(std::string_view, std::string_view)>;
 
-/// Fills Trace::on_types for the jobs whose workload is in the table, and returns the number of jobs of
+/// Fills TraceJob::on_types of the jobs whose workload is in the table, and returns the number of jobs of
 /// which it filled anything. On type t:
 ///   solo_s      work x time(t) / time(reference), also infinity; only if the time on the reference type is
 ///               measured. `reference` is the GPU type of JobSpec::work; gangs slow down as one GPU does.

@@ -85,8 +85,8 @@ TEST(Goldens, AnotherKnowledgeBaseGivesAnotherSchedule) {
 /// Replays jobs that start together on one GPU in the world of this measurement alone.
 RunRecord replay_alone(const Trace& trace, const CorunMeasurement& row) {
   std::vector<WorldJob> jobs;
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    jobs.push_back({trace.keys[j], trace.workload.jobs[j].profile});
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    jobs.push_back({trace.jobs[j].key, trace.jobs[j].spec.profile});
   }
   WorkloadKeys fit_keys;
   const InterferenceWorld world(std::make_shared<MeasuredTable>(std::span(&row, 1)),
@@ -108,7 +108,8 @@ RunRecord replay_alone(const Trace& trace, const CorunMeasurement& row) {
     job_view.profile = jobs[j].profile;
     job_views.push_back(job_view);
   }
-  SimulatedBackend backend(cluster, trace.workload, world, {});  // no noise
+  const std::vector<JobId> arrivals = by_submit_time(trace);
+  SimulatedBackend backend(cluster, workload_of(trace, arrivals), world, {});  // no noise
   ControlLoop(backend, {policy, "together"}, job_views, {}).run();
   return backend.take_record();
 }
@@ -117,7 +118,7 @@ CorunMeasurement measurement_of(const Trace& trace, std::span<const PaperSide* c
   CorunMeasurement m;
   m.source = "row";
   for (std::size_t j = 0; j < sides.size(); ++j) {
-    m.members.push_back({trace.keys[j], trace.workload.jobs[j].profile, sides[j]->solo_s,
+    m.members.push_back({trace.jobs[j].key, trace.jobs[j].spec.profile, sides[j]->solo_s,
                          sides[j]->corun_s, sides[j]->cluster});
   }
   return m;
@@ -166,8 +167,8 @@ TEST(Goldens, BothMeasuredBinsReplayedAloneGiveBackTheirTimes) {
     const CorunMeasurement row = measurement_of(trace, sides);
     const std::array world_rows{row};
     std::vector<WorldJob> jobs;
-    for (std::size_t j = 0; j < trace.names.size(); ++j) {
-      jobs.push_back({trace.keys[j], trace.workload.jobs[j].profile});
+    for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+      jobs.push_back({trace.jobs[j].key, trace.jobs[j].spec.profile});
     }
     WorkloadKeys fit_keys;
     const auto fit_rows = paper_measurements(fit_keys);
@@ -177,7 +178,8 @@ TEST(Goldens, BothMeasuredBinsReplayedAloneGiveBackTheirTimes) {
                                   jobs, false);
     ClusterSpec cluster;
     cluster.nodes.resize(1);
-    SimulatedBackend backend(cluster, trace.workload, world, {});
+    const std::vector<JobId> arrivals = by_submit_time(trace);
+    SimulatedBackend backend(cluster, workload_of(trace, arrivals), world, {});
     std::vector<Report> reports;
     backend.advance(reports);
     std::vector<JobId> all;

@@ -13,6 +13,7 @@
 #include "runner/experiment/experiment.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/trace_columns.hpp"
 
 /// Gavel's own simulator (stanford-futuredata/gavel, commit c4fa400), case by case: its average JCT, its
 /// makespan, and every job's JCT, to 1 ms.
@@ -92,7 +93,7 @@ std::vector<double> by_the_rules(const Trace& trace, int gpus, bool packed, cons
     std::vector<std::int64_t> steps;
     double finish = 0;
   };
-  const auto& jobs = trace.workload.jobs;
+  const auto jobs = test::specs_of(trace);
   const auto speeds = [&](std::size_t a, std::size_t b) {
     std::vector<World::PairOutcome> out;
     const JobId first{static_cast<std::uint32_t>(a)}, second{static_cast<std::uint32_t>(b)};
@@ -186,8 +187,8 @@ TEST(GavelPeers, RulesHoldForOtherGpusAndArrivalsOverTime) {
             experiment({"minimize_makespan_g1", gpus, packed, 0, 0}, {"cluster.gpu_type=" + gpu});
         Trace trace = *e.make_trace(0);
         Time submit{0};
-        for (std::size_t j = 0; j < trace.workload.jobs.size(); ++j) {
-          trace.workload.jobs[j].submit = submit;
+        for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+          trace.jobs[j].spec.submit = submit;
           if (j % 3 != 1) submit += std::chrono::seconds{(j * j * 7919) % (5000 * gpus)} / gpus;
         }
         const PolicyRun run = e.run_policy(trace, 0, e.policies()[0], {});

@@ -77,7 +77,7 @@ TEST_P(LucidWithoutSharing, StartsAndEndsEveryJobAsThePeerDoes) {
   const auto start = csv.column("start_time");
   const auto end = csv.column("end_time");
   std::map<std::string, std::size_t> place;
-  for (std::size_t j = 0; j < peer.trace().names.size(); ++j) place[peer.trace().names[j]] = j;
+  for (std::size_t j = 0; j < peer.trace().jobs.size(); ++j) place[peer.trace().jobs[j].name] = j;
   std::size_t rows = 0;
   for (; csv.next(); ++rows) {
     const std::string name(csv.text(id));
@@ -86,7 +86,7 @@ TEST_P(LucidWithoutSharing, StartsAndEndsEveryJobAsThePeerDoes) {
     EXPECT_EQ(span.start, csv.integer(start, {"seconds"})) << "job " << name;
     EXPECT_EQ(span.end, csv.integer(end, {"seconds"})) << "job " << name;
   }
-  EXPECT_EQ(rows, peer.trace().names.size());
+  EXPECT_EQ(rows, peer.trace().jobs.size());
   EXPECT_NEAR(at(peer.metrics(), Metric::kJctS), c.jct, 1e-3);
   EXPECT_NEAR(at(peer.metrics(), Metric::kQueueS), c.queue, 1e-3);
   EXPECT_NEAR(at(peer.metrics(), Metric::kLastEndS), c.last_end, 1e-6);
@@ -135,15 +135,15 @@ std::vector<Span> naive_sharing(const Trace& trace, const std::vector<LucidRates
     }
   };
   std::vector<Job> jobs;
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const JobSpec& spec = trace.workload.jobs[j];
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const JobSpec& spec = trace.jobs[j].spec;
     Job job;
     job.submit = spec.submit.count() / 1'000'000'000;
     job.duration = spec.work.count() / 1'000'000'000;
     job.gpus = spec.gpus;
     job.memory = spec.profile.mem_used_mib.value_or(0);
     job.label = spec.profile.packing_label.value_or(0);
-    job.workload = trace.keys[j];
+    job.workload = trace.jobs[j].key;
     job.remaining = second * static_cast<Work>(job.duration);
     job.rate = second;
     jobs.push_back(job);
@@ -273,7 +273,7 @@ TEST_P(LucidWithSharing, StartsAndEndsEveryJobByTheRules) {
       for (const char* part : {"model", "dataset", "batchsize", "amp"}) {
         text.append(text.empty() ? "" : "|").append(csv.text(csv.column(part)));
       }
-      again.keys.at(j) = keys.of(text);
+      again.jobs.at(j).key = keys.of(text);
     }
   }
   const std::vector<Span> exact = naive_sharing<std::int64_t>(again, rates, nodes);
@@ -281,8 +281,8 @@ TEST_P(LucidWithSharing, StartsAndEndsEveryJobByTheRules) {
   double jct = 0, rounded_jct = 0;
   for (std::size_t j = 0; j < exact.size(); ++j) {
     const Span found = peer.span(j);
-    EXPECT_EQ(found.start, exact[j].start) << "job " << peer.trace().names[j];
-    EXPECT_EQ(found.end, exact[j].end) << "job " << peer.trace().names[j];
+    EXPECT_EQ(found.start, exact[j].start) << "job " << peer.trace().jobs[j].name;
+    EXPECT_EQ(found.end, exact[j].end) << "job " << peer.trace().jobs[j].name;
     jct += static_cast<double>(found.end - found.submit);
     rounded_jct += static_cast<double>(rounded[j].end - rounded[j].submit);
   }

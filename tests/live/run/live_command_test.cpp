@@ -575,7 +575,7 @@ TEST_F(Live, MistakesInAConfigurationHaveTheirPlace) {
 
 /// Two jobs ran together from 1 s on, one until 4 s, the other until 6 s. Then the third ran alone.
 struct Record {
-  Workload work = workload({job(seconds{2}), job(seconds{3}), job(seconds{1}).at(seconds{5})});
+  OwnedWorkload work = workload({job(seconds{2}), job(seconds{3}), job(seconds{1}).at(seconds{5})});
   ClusterSpec box = cluster(1, 1);
   EventLog log{
       {seconds{0}, LogKind::kArrive, J(0), {}},    {seconds{0}, LogKind::kArrive, J(1), {}},

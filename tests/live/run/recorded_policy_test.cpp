@@ -14,7 +14,7 @@ using live::RecordedPolicy;
 using live::RecordedRun;
 
 /// Plays `runs` back on `gpus` GPUs, in a ShareWorld of this slowdown.
-RunRecord play(const Workload& work, const std::vector<RecordedRun>& runs, int gpus,
+RunRecord play(const OwnedWorkload& work, const std::vector<RecordedRun>& runs, int gpus,
                double slowdown) {
   const ClusterSpec box = cluster(1, gpus);
   const ShareWorld world(slowdown);
@@ -31,7 +31,7 @@ RecordedRun ran(std::uint32_t i, std::uint32_t gpu, std::uint32_t group, Time st
 }
 
 TEST(RecordedPolicy, AGroupStartsTogetherAndTheNextAfterIt) {
-  const Workload work = workload({job(seconds{2}), job(seconds{2}), job(seconds{1})});
+  const OwnedWorkload work = workload({job(seconds{2}), job(seconds{2}), job(seconds{1})});
   // Members of a group start shortly after one another. The third job started 1 s after the second had ended.
   const auto starts = live::recorded_starts(
       std::vector{ran(0, 0, 0, seconds{0}, seconds{5}), ran(1, 0, 0, milliseconds{20}, seconds{6}),
@@ -45,7 +45,7 @@ TEST(RecordedPolicy, AGroupStartsTogetherAndTheNextAfterIt) {
 }
 
 TEST(RecordedPolicy, TimesAreTheWorldsAndCoRunnerIsTheRecords) {
-  const Workload work = workload({job(seconds{2}), job(seconds{2}), job(seconds{1})});
+  const OwnedWorkload work = workload({job(seconds{2}), job(seconds{2}), job(seconds{1})});
   const RunRecord record =
       play(work,
            {ran(0, 0, 0, seconds{0}, seconds{5}), ran(1, 0, 0, milliseconds{20}, seconds{6}),
@@ -60,7 +60,7 @@ TEST(RecordedPolicy, TimesAreTheWorldsAndCoRunnerIsTheRecords) {
 
 TEST(RecordedPolicy, WhoJoinedJoinsWhenTheSameHaveLeft) {
   // In the record 0 and 1 ran together, and 2 replaced 0 beside 1.
-  const Workload work = workload({job(seconds{1}), job(seconds{9}), job(seconds{1})});
+  const OwnedWorkload work = workload({job(seconds{1}), job(seconds{9}), job(seconds{1})});
   const RunRecord record =
       play(work,
            {ran(0, 0, 0, seconds{0}, seconds{3}), ran(1, 0, 1, seconds{0}, seconds{12}),
@@ -74,7 +74,7 @@ TEST(RecordedPolicy, WhoJoinedJoinsWhenTheSameHaveLeft) {
 
 TEST(RecordedPolicy, NobodyOvertakesOnAGpu) {
   // In the record 2 started after 1; in the simulation it could start before 1 is submitted.
-  const Workload work =
+  const OwnedWorkload work =
       workload({job(seconds{1}), job(seconds{4}).at(seconds{5}), job(seconds{4})});
   const RunRecord record =
       play(work,
@@ -88,7 +88,7 @@ TEST(RecordedPolicy, NobodyOvertakesOnAGpu) {
 }
 
 TEST(RecordedPolicy, WhoWaitedForMemoryWaitsAgain) {
-  const Workload work = workload({job(seconds{2}), job(seconds{2})});
+  const OwnedWorkload work = workload({job(seconds{2}), job(seconds{2})});
   RecordedRun second = ran(1, 0, 0, seconds{3}, seconds{5});
   second.deferred = true;
   const RunRecord record = play(work, {ran(0, 0, 0, seconds{0}, seconds{3}), second}, 1, 1.0);
@@ -98,7 +98,7 @@ TEST(RecordedPolicy, WhoWaitedForMemoryWaitsAgain) {
 }
 
 TEST(RecordedPolicy, GpusGoTheirOwnWays) {
-  const Workload work =
+  const OwnedWorkload work =
       workload({job(seconds{1}), job(seconds{1}), job(seconds{1}), job(seconds{1})});
   const RunRecord record =
       play(work,

@@ -67,8 +67,8 @@ while line := sys.stdin.readline():
 )" + turn;
 }
 
-RunResult simulate(std::unique_ptr<Belief> belief, const std::string& python, const Workload& w,
-                   const ControlOptions& control = {}) {
+RunResult simulate(std::unique_ptr<Belief> belief, const std::string& python,
+                   const OwnedWorkload& w, const ControlOptions& control = {}) {
   const PolicyEntry& entry = *find_policy("external");
   Parameters parameters(entry.parameters);
   parameters.set("command", Words{"python3", "-c", python});
@@ -119,7 +119,8 @@ TEST(ExternalPairs, AProgramMaySeeTheResidents) {
         assert view['residents'] == [{'gpu': 0, 'jobs': [0, 1], 'profiling': False}], view
         say({'decisions': []})
 )";
-  const Workload w = workload({job(seconds(10)), job(seconds(10)), job(seconds(5)).at(seconds(2))});
+  const OwnedWorkload w =
+      workload({job(seconds(10)), job(seconds(10)), job(seconds(5)).at(seconds(2))});
   simulate(nullptr, wanting("['residents']", turn), w);
 }
 
@@ -277,7 +278,7 @@ TEST(ExternalPairs, TheExampleDoesAsGreedyMinSlowdown) {
     jobs.push_back(job(seconds(5 + rng.below(20))).at(seconds(2 * static_cast<int>(a / 4))));
     for (std::size_t b = 0; b < a; ++b) cost[a * kJobs + b] = cost[b * kJobs + a] = rng.uniform();
   }
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const ShareWorld world(0.5);
   const auto log_of = [&](const char* name, auto set) {
     const PolicyEntry& entry = *find_policy(name);

@@ -26,7 +26,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-RunResult simulate(const Words& command, const Workload& w, double timeout_s = 20,
+RunResult simulate(const Words& command, const OwnedWorkload& w, double timeout_s = 20,
                    const std::string& start = "control") {
   const PolicyEntry& entry = *find_policy("external");
   Parameters parameters(entry.parameters);
@@ -43,7 +43,7 @@ RunResult simulate(const Words& command, const Workload& w, double timeout_s = 2
 
 /// Error of the run of a program that prints these lines.
 std::string error_of(const std::string& python, double timeout_s = 20) {
-  const Workload w = workload({job(seconds(10)), job(seconds(5))});
+  const OwnedWorkload w = workload({job(seconds(10)), job(seconds(5))});
   try {
     simulate({"python3", "-c", python}, w, timeout_s);
   } catch (const PolicyError& e) {
@@ -66,7 +66,7 @@ for line in sys.stdin:
 TEST(External, TheExampleDoesAsFcfs) {
   std::vector<JobSpec> jobs;
   for (int i = 0; i < 40; ++i) jobs.push_back(job(seconds(5 + 7 * i % 23)).at(seconds(3 * i)));
-  const Workload w = workload(std::move(jobs));
+  const OwnedWorkload w = workload(std::move(jobs));
   const RunResult r = simulate({"python3", CORUN_SOURCE_DIR "/examples/policy.py"}, w);
   const ShareWorld world(0.5);
   const auto fcfs = make_policy(*find_policy("fcfs"), w, world, 1);
@@ -140,7 +140,7 @@ TEST(External, AProgramThatEndsOrHangsEndsTheRun) {
   EXPECT_NE(error_of("import os, time; os.close(1); os.close(0); time.sleep(100)")
                 .find("closed its standard output"),
             std::string::npos);
-  const Workload w = workload({job(seconds(1))});
+  const OwnedWorkload w = workload({job(seconds(1))});
   try {
     simulate({"no-such-program"}, w);
     FAIL();
@@ -171,7 +171,7 @@ for line in sys.stdin:
         d = [{'event': 'start', 'jobs': [0], 'gpus': [0]}]
     print(json.dumps({'decisions': d}), flush=True)
 )";
-  const Workload w = workload({job(seconds(10)), job(seconds(4))});
+  const OwnedWorkload w = workload({job(seconds(10)), job(seconds(4))});
   const RunResult r = simulate({"python3", "-c", python}, w, 20, "join");
   // Together at 1 / 1.5 speed from 2 s to 8 s; then 4 s of job 0 are left.
   EXPECT_EQ(r.record.jobs[1].finish, seconds(8));

@@ -46,7 +46,7 @@ std::vector<JobId> first_group(const RecommenderOptions& options, std::unique_pt
                                std::size_t pass = 1, std::uint64_t seed = 1) {
   const ParameterSpec* none = nullptr;
   Recommender policy(options, {Parameters(std::span(none, 0)), std::move(belief), seed, false});
-  const Workload w =
+  const OwnedWorkload w =
       workload({job(seconds(10)), job(seconds(10)), job(seconds(10)), job(seconds(10))});
   const std::vector<JobView> jobs = job_views(w);
   const std::vector<JobId> waiting = {J(0), J(1), J(2), J(3)};
@@ -151,7 +151,7 @@ TEST(EpsilonByJob, IsTheProbabilityOfADraw) {
 
 TEST(EpsilonByJob, EveryJobKeepsOnePlaceAndTheQueuesOrderDoesNotMatter) {
   const ParameterSpec* none = nullptr;
-  const Workload w =
+  const OwnedWorkload w =
       workload({job(seconds(10)), job(seconds(10)), job(seconds(10)), job(seconds(10))});
   const std::vector<JobView> jobs = job_views(w);
   const ClusterSpec spec = cluster(1, 1);
@@ -214,7 +214,7 @@ TEST(Recommender, PlansProbesOnlyForBeliefsThatLearnFromThem) {
   Recommender policy({}, {Parameters(std::span(none, 0)),
                           std::make_unique<TableBelief>(cheap_but_risky()), 1, false});
   EXPECT_EQ(policy.probe_planner(), nullptr);
-  const Workload w = workload({job(seconds(10))});
+  const OwnedWorkload w = workload({job(seconds(10))});
   const ShareWorld world(1);
   for (const char* name : {"balance", "min-slowdown", "max-packing"}) {
     EXPECT_NE(make_policy(*find_policy(name), w, world, 1)->probe_planner(), nullptr) << name;
@@ -229,8 +229,8 @@ TEST(Recommender, ABinFitsOneGpu) {
     Recommender policy({.pack_bin = true},
                        {Parameters(std::span(none, 0)),
                         std::make_unique<TableBelief>(cheap_but_risky()), 1, false});
-    const Workload w = workload({job(seconds(10)).util(util), job(seconds(10)).util(util),
-                                 job(seconds(10)).util(util), job(seconds(10)).util(90)});
+    const OwnedWorkload w = workload({job(seconds(10)).util(util), job(seconds(10)).util(util),
+                                      job(seconds(10)).util(util), job(seconds(10)).util(90)});
     const std::vector<JobView> jobs = job_views(w);
     const std::vector<JobId> waiting = {J(0), J(1), J(2), J(3)};
     const ClusterSpec spec = cluster(1, 1);

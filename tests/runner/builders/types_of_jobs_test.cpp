@@ -14,6 +14,7 @@
 #include "runner/experiment/experiment.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/error.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/gpu_catalog.hpp"
 
 namespace corun::test::types_of_jobs_test {
@@ -32,8 +33,7 @@ struct Parts {
     JobSpec job;
     job.work = from_seconds(work_s);
     job.profile.mem_used_mib = memory_mib;
-    add_job(trace, job, "j" + std::to_string(trace.names.size()), key, kUnknownCluster,
-            kUnknownUncertainty);
+    trace.jobs.push_back({job, "j" + std::to_string(trace.jobs.size()), key});
   }
   std::shared_ptr<const JobTypeTable> table() const {
     return TypesOfJobs(config, cluster).table(trace);
@@ -63,7 +63,7 @@ TEST(TypesOfJobs, MeasuredThenScaledThenAssumed) {
   Parts parts({"cluster.machines=1x1:V100+1x1:T4+1x1:G1"});
   parts.add(100);
   parts.add(100);
-  parts.trace.on_types = {{"Tesla T4", {250, kNaN}, {kNaN, kNaN}}};
+  add_type(parts.trace, "Tesla T4", {250, kNaN}, {kNaN, kNaN});
   const auto table = parts.table();
   ASSERT_NE(table, nullptr);
   const auto alone = [&](JobId job, std::size_t t) {
@@ -85,7 +85,7 @@ TEST(TypesOfJobs, OnlyScaledSpeedsAreDrawnOncePerSeedWorkloadAndType) {
   parts.add(100, {}, 7);
   parts.add(30, {}, 7);
   parts.add(100, {}, 8);
-  parts.trace.on_types = {{"T4", {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}}};
+  add_type(parts.trace, "T4", {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN});
   const auto table = parts.table();
   const auto speed = [&](std::uint32_t job, std::size_t t, std::uint64_t seed) {
     return table->alone(JobId{job}, parts.type(t), seed).speed;
@@ -113,8 +113,8 @@ TEST(TypesOfJobs, AJobOfALogRanOnTheOneTypeThatItNames) {
   Parts parts({"cluster.machines=1x1:V100+1x1:T4", "workload.source=csv"});
   parts.add(100);
   parts.add(100);
-  parts.trace.workload.jobs[0].gpu_models = 2;
-  parts.trace.workload.jobs[1].gpu_models = 3;
+  parts.trace.jobs[0].spec.gpu_models = 2;
+  parts.trace.jobs[1].spec.gpu_models = 3;
   const auto source = [&](JobId job) {
     return parts.table()->alone(job, parts.type(1), std::nullopt).source;
   };
@@ -128,7 +128,7 @@ TEST(TypesOfJobs, MemoryIsMeasuredOrHasTheContextOfTheType) {
   parts.add(100, 5000.0);
   parts.add(100, 5000.0);
   parts.add(100);
-  parts.trace.on_types = {{"T4", {kNaN, kNaN, kNaN}, {4000, kNaN, kNaN}}};
+  add_type(parts.trace, "T4", {kNaN, kNaN, kNaN}, {4000, kNaN, kNaN});
   const auto table = parts.table();
   EXPECT_EQ(table->memory_mib(kFirst, parts.type(0)), 5000);
   EXPECT_EQ(table->memory_mib(kFirst, parts.type(1)), 4000);
@@ -196,20 +196,20 @@ TEST(TypesOfJobs, ProgramsGetTheSpeedsThatEstimatesGrant) {
 TEST(TypesOfJobs, JobsKeepTheTypesOnWhichTheyRun) {
   Parts parts({"cluster.machines=1x1:V100+1x1:T4+1x1:P4"});
   for (int j = 0; j < 3; ++j) parts.add(100);
-  parts.trace.gpu_models = {"v100", "T4"};
-  parts.trace.workload.jobs[1].gpu_models = 3;
-  parts.trace.on_types = {{"T4", {kDoesNotRun, kDoesNotRun, kNaN}, {kNaN, kNaN, kNaN}}};
+  parts.trace.model_names = {"v100", "T4"};
+  parts.trace.jobs[1].spec.gpu_models = 3;
+  add_type(parts.trace, "T4", {kDoesNotRun, kDoesNotRun, kNaN}, {kNaN, kNaN, kNaN});
   ASSERT_TRUE(restricts_gpu_models(parts.cluster, parts.trace));
   fit_gpu_models(parts.config, parts.cluster, parts.trace);
-  EXPECT_EQ(parts.trace.workload.jobs[0].gpu_models, 1U | 4U);
-  EXPECT_EQ(parts.trace.workload.jobs[1].gpu_models, 1U);
-  EXPECT_EQ(parts.trace.workload.jobs[2].gpu_models, 0U) << "any";
+  EXPECT_EQ(parts.trace.jobs[0].spec.gpu_models, 1U | 4U);
+  EXPECT_EQ(parts.trace.jobs[1].spec.gpu_models, 1U);
+  EXPECT_EQ(parts.trace.jobs[2].spec.gpu_models, 0U) << "any";
 
   Parts none({"cluster.machines=1x1:T4+1x1:P4"});
   none.add(100);
-  none.trace.gpu_models = {"T4"};
-  none.trace.workload.jobs[0].gpu_models = 1;
-  none.trace.on_types = {{"T4", {kDoesNotRun}, {kNaN}}};
+  none.trace.model_names = {"T4"};
+  none.trace.jobs[0].spec.gpu_models = 1;
+  add_type(none.trace, "T4", {kDoesNotRun}, {kNaN});
   try {
     fit_gpu_models(none.config, none.cluster, none.trace);
     FAIL();

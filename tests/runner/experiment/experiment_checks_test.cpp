@@ -33,11 +33,7 @@ struct Parts {
     job.submit = from_seconds(submit_s);
     job.work = from_seconds(work_s);
     job.gpus = gpus;
-    trace.workload.jobs.push_back(job);
-    trace.workload.arrivals.push_back(static_cast<JobId>(trace.names.size()));
-    trace.names.push_back(name);
-    trace.clusters.push_back(-1);
-    trace.uncertainties.push_back(0);
+    trace.jobs.push_back({job, name, kUnknownWorkload, kUnknownCluster, 0});
   }
   std::optional<Refusal> refusal() const {
     return refusal_of_jobs(*config, cluster, beliefs, trace);
@@ -71,7 +67,7 @@ TEST(ExperimentChecks, FindingsAreValues) {
 TEST(ExperimentChecks, ALabelBeyondTheKnowledgeBase) {
   Parts parts({});
   parts.add("job", 0, 10);
-  parts.trace.clusters[0] = 3;
+  parts.trace.jobs[0].cluster = 3;
   EXPECT_TRUE(contains(parts.refusal()->message, "is of cluster 3, expected clusters 0 to 2"));
 }
 
@@ -85,8 +81,8 @@ TEST(ExperimentChecks, WhatIsNotKnownOfJobs) {
   Parts parts({});
   parts.add("a", 0, 10);
   parts.add("b", 0, 10);
-  parts.trace.workload.jobs[0].profile.gpu_util_pct = 50;
-  parts.trace.workload.jobs[0].profile.mem_used_mib = 1000;
+  parts.trace.jobs[0].spec.profile.gpu_util_pct = 50;
+  parts.trace.jobs[0].spec.profile.mem_used_mib = 1000;
   const auto warnings = parts.warnings();
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_TRUE(contains(warnings[0], "1 of 2 jobs have no profile at all"));
@@ -99,8 +95,8 @@ TEST(ExperimentChecks, JobsWithoutProfilesAreAlikeToPoliciesWithABelief) {
     Parts parts(overrides);
     parts.add("a", 0, 10);
     parts.add("b", 0, 10);
-    parts.trace.workload.jobs[0].profile.gpu_util_pct = util;
-    parts.trace.clusters = {cluster, cluster};
+    parts.trace.jobs[0].spec.profile.gpu_util_pct = util;
+    for (TraceJob& job : parts.trace.jobs) job.cluster = cluster;
     return parts.warnings().front();
   };
   const std::string by_default = warning({}, {});
@@ -140,8 +136,8 @@ TEST(ExperimentChecks, PackingByLabelsNeedsLabels) {
     overrides.insert(overrides.end(), more.begin(), more.end());
     Parts parts(overrides);
     for (const std::optional<int>& label : labels) {
-      parts.add("j" + std::to_string(parts.trace.names.size()), 0, 10);
-      parts.trace.workload.jobs.back().profile.packing_label = label;
+      parts.add("j" + std::to_string(parts.trace.jobs.size()), 0, 10);
+      parts.trace.jobs.back().spec.profile.packing_label = label;
     }
     return refusal_of_labels(*parts.config, policy_instances(*parts.config), parts.trace);
   };

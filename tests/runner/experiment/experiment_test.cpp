@@ -1,6 +1,8 @@
 #include "runner/experiment/experiment.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,11 +67,38 @@ TEST(Experiment, APolicyAloneIsThePolicyAmongOthers) {
     for (std::size_t p = 0; p < all.runs.size(); ++p) {
       const PolicyRun alone =
           experiment.run_policy(*all.trace, number, experiment.policies()[p], {});
-      for (std::size_t j = 0; j < all.trace->names.size(); ++j) {
+      for (std::size_t j = 0; j < all.trace->jobs.size(); ++j) {
         EXPECT_EQ(alone.record.jobs[j].finish, all.runs[p].record.jobs[j].finish);
       }
     }
   }
+}
+
+TEST(Experiment, ReplicationsOfAFileShareItsJobsInOrdersOfTheirOwn) {
+  const test::TemporaryDirectory directory;
+  std::string jobs = "submit_s,solo_s\n";
+  for (int j = 0; j < 24; ++j) jobs += j < 12 ? "7,1\n" : "3,1\n";
+  const std::string path = directory.write("jobs.csv", jobs);
+  const auto settings = [&](const std::string& order) {
+    return with({"workload.source=csv", "workload.path=" + path, "workload.order=" + order,
+                 "policies=[{name: fcfs}]"});
+  };
+  const Experiment shuffled(settings("shuffled"), "");
+  const std::shared_ptr<const Trace> trace = shuffled.make_trace(0);
+  EXPECT_EQ(trace, shuffled.make_trace(1)) << "one object";
+  EXPECT_EQ(trace, shuffled.run(2).trace);
+  const std::vector<JobId> order = shuffled.arrivals(*trace, 0);
+  EXPECT_EQ(order, shuffled.arrivals(*trace, 0));
+  EXPECT_NE(order, shuffled.arrivals(*trace, 1));
+  const auto submit = [&](JobId j) { return trace->jobs[index(j)].spec.submit; };
+  EXPECT_TRUE(std::ranges::is_sorted(order, {}, submit));
+  std::vector<JobId> all = order;
+  sort_by_submit_time(*trace, all);
+  EXPECT_EQ(all, order) << "jobs of one instant keep their order";
+  std::ranges::sort(all);
+  for (std::size_t j = 0; j < 24; ++j) EXPECT_EQ(index(all.at(j)), j);
+  const Experiment in_order(settings("trace"), "");
+  EXPECT_EQ(in_order.arrivals(*trace, 1), by_submit_time(*trace));
 }
 
 }  // namespace

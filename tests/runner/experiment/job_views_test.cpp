@@ -13,10 +13,9 @@
 namespace corun::job_views_test {
 namespace {
 
-Trace trace_of(std::vector<JobSpec> jobs) {
+Trace trace_of(const std::vector<JobSpec>& jobs) {
   Trace trace;
-  trace.workload = test::workload(std::move(jobs));
-  trace.names.resize(trace.workload.jobs.size());
+  for (const JobSpec& job : jobs) trace.jobs.push_back({job});
   return trace;
 }
 

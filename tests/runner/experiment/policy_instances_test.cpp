@@ -74,7 +74,7 @@ TEST(PolicyInstances, RefusesWhatCannotBeHad) {
 
 TEST(PolicyInstances, ParametersNameJobsAndClustersThatAreThere) {
   Trace trace;
-  trace.names = {"a", "b"};
+  trace.jobs = {{{}, "a"}, {{}, "b"}};
   const auto message = [&](const std::string& policy) -> std::string {
     const Config config = with({"policies=[" + policy + "]"});
     try {

@@ -87,8 +87,9 @@ TEST(ExperimentTables, AgreeWhateverTheConfiguration) {
     std::string text;
     for (const std::string& setting : settings) text += setting + "\n";
     ASSERT_EQ(run.failure, "") << "seed " << seed << "\n" << text;
-    const std::vector<std::string> wrong =
-        test::contradictions({trace->workload, experiment.cluster(), run.record, log, run.details});
+    const std::vector<JobId> arrivals = experiment.arrivals(*trace, 0);
+    const std::vector<std::string> wrong = test::contradictions(
+        {workload_of(*trace, arrivals), experiment.cluster(), run.record, log, run.details});
     ASSERT_TRUE(wrong.empty()) << wrong.front() << "\nseed " << seed << "\n" << text;
     for (const LogEntry& e : log) ++seen[std::string(name_of(e.kind))];
   }

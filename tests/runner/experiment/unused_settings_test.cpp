@@ -92,7 +92,7 @@ struct Outcome {
 std::string text_of(const Replication& replication, std::size_t run, const EventLog& log) {
   std::ostringstream text;
   const PolicyRun& r = replication.runs[run];
-  write_event_log(text, log, [&](JobId job) { return replication.trace->names[index(job)]; });
+  write_event_log(text, log, [&](JobId job) { return replication.trace->jobs[index(job)].name; });
   for (const double value : r.metrics) text << fmt::format("{} ", value);
   for (const double seconds : r.record.usage.corun_s) text << fmt::format("{} ", seconds);
   text << fmt::format("{} events in the results\n", r.details.events.size());

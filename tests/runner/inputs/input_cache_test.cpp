@@ -36,7 +36,7 @@ TEST(InputCache, ManyThreadsGetOneReading) {
     for (auto& g : got) threads.emplace_back([&] { g = cache.trace(query); });
   }
   for (const auto& g : got) EXPECT_EQ(g, got.front());
-  EXPECT_EQ(got.front()->trace.names.size(), 20'000U);
+  EXPECT_EQ(got.front()->trace.jobs.size(), 20'000U);
   EXPECT_EQ(cache.traces_read(), 1U);
 }
 
@@ -60,18 +60,18 @@ TEST(InputCache, HoldsFewTracesAndLeavesThemToThoseWhoHaveThem) {
   EXPECT_EQ(cache.traces_read(), queries.size());
   cache.trace(queries[1]);
   EXPECT_EQ(cache.traces_read(), queries.size() + 1);
-  EXPECT_EQ(third->trace.names.front(), "a");
+  EXPECT_EQ(third->trace.jobs.front().name, "a");
 }
 
 TEST(InputCache, AFileThatChangedIsReadAgain) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.write("jobs.csv", kHeader + "a,0,1\n");
   InputCache cache;
-  EXPECT_EQ(cache.trace(csv_query(path))->trace.names.front(), "a");
+  EXPECT_EQ(cache.trace(csv_query(path))->trace.jobs.front().name, "a");
   EXPECT_EQ(cache.sha256(path), sha256_of_file(path));
   directory.write("other", kHeader + "b,0,1\n");
   std::filesystem::rename(directory.path("other"), path);  // same size, perhaps the same time
-  EXPECT_EQ(cache.trace(csv_query(path))->trace.names.front(), "b");
+  EXPECT_EQ(cache.trace(csv_query(path))->trace.jobs.front().name, "b");
   EXPECT_EQ(cache.sha256(path), sha256_of_file(path));
   EXPECT_EQ(cache.traces_read(), 2U);
 }
@@ -83,7 +83,7 @@ TEST(InputCache, AMistakeIsToldEachTimeUntilItIsCorrected) {
   EXPECT_THROW(cache.trace(csv_query(path)), InputError);
   EXPECT_THROW(cache.trace(csv_query(path)), InputError);
   directory.write("jobs.csv", kHeader + "a,0,1\n");
-  EXPECT_EQ(cache.trace(csv_query(path))->trace.names.size(), 1U);
+  EXPECT_EQ(cache.trace(csv_query(path))->trace.jobs.size(), 1U);
 }
 
 // ---- experiments that share ---------------------------------------------------------------------
@@ -154,7 +154,7 @@ TEST(InputCache, ExperimentsShareTheVeryTraceAndOtherKeysMakeAnother) {
   EXPECT_EQ(trace_of({"cluster.nodes=5", "seed=3"}), one);
   const auto slow = trace_of({"cluster.gpu_type=K80"});  // other rates, other run times
   EXPECT_NE(slow, one);
-  EXPECT_GT(slow->workload.jobs[0].work, one->workload.jobs[0].work);
+  EXPECT_GT(slow->jobs[0].spec.work, one->jobs[0].spec.work);
   EXPECT_EQ(cache->traces_read(), 2U);
 }
 

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 /// Runs a policy that breaks a rule and returns the error.
 void breaks(const std::string& rule, const std::string& found, const ClusterSpec& spec,
-            const Workload& w, const ScriptedPolicy::Decide& decide, RunOptions options = {},
+            const OwnedWorkload& w, const ScriptedPolicy::Decide& decide, RunOptions options = {},
             bool wants_profile = false) {
   ScriptedPolicy policy(decide);
   policy.wants_profile = wants_profile;
@@ -44,7 +44,7 @@ ScriptedPolicy::Decide start(const std::vector<JobId>& jobs, const std::vector<G
 }
 
 TEST(ControlLoop, RuleWaiting) {
-  const Workload w = workload({job(10s), job(10s).at(5s)});
+  const OwnedWorkload w = workload({job(10s), job(10s).at(5s)});
   breaks("waiting", "a group without jobs", cluster(1, 1), w, start({}, {G(0)}));
   breaks("waiting", "job 1 is not waiting", cluster(1, 1), w, start({J(1)}, {G(0)}));
   breaks("waiting", "job 77 is not waiting", cluster(1, 1), w, start({J(77)}, {G(0)}));
@@ -52,7 +52,7 @@ TEST(ControlLoop, RuleWaiting) {
 }
 
 TEST(ControlLoop, RuleWaitingForARunningJobAndTwiceInOnePass) {
-  const Workload w = workload({job(10s), job(10s)});
+  const OwnedWorkload w = workload({job(10s), job(10s)});
   breaks("waiting", "job 0 is not waiting", cluster(1, 2), w,
          [](const ClusterView&, std::vector<Decision>& out) {
            out.emplace_back(StartGroup{{J(0)}, {G(0)}});
@@ -101,7 +101,7 @@ TEST(ControlLoop, RuleExclusiveGpu) {
 }
 
 TEST(ControlLoop, RuleGroupStart) {
-  const Workload w = workload({job(10s), job(10s).at(5s)});
+  const OwnedWorkload w = workload({job(10s), job(10s).at(5s)});
   const auto decide = [](const ClusterView& view, std::vector<Decision>& out) {
     out.emplace_back(StartGroup{{view.waiting().front()}, {G(0)}});
   };
@@ -130,7 +130,7 @@ TEST(ControlLoop, RuleOverCommit) {
 }
 
 TEST(ControlLoop, RuleFutureTimer) {
-  const Workload w = workload({job(10s).at(5s)});
+  const OwnedWorkload w = workload({job(10s).at(5s)});
   for (const Time at : {4s, 5s}) {
     breaks("future timer",
            "asked to be woken at " + std::to_string(Time(at).count()) + " ns, it is 5000000000 ns",
@@ -195,7 +195,7 @@ TEST(ControlLoop, RuleProgress) {
 TEST(ControlLoop, OrderOfThingsAtOneInstant) {
   ClusterSpec spec = cluster(1, 3, 1, 1000);
   spec.oom.ramp = 30s;
-  const Workload w =
+  const OwnedWorkload w =
       workload({job(30s).at(0s), job(10s).memory(2000), job(10s).at(30s), job(1000s)});
   std::vector<Time> called;
   std::function<std::size_t()> seen_before_the_pass;  // of ended episodes
@@ -229,7 +229,7 @@ TEST(ControlLoop, OrderOfThingsAtOneInstant) {
 TEST(ControlLoop, TheLogHasTheOrderOfTheInstant) {
   ClusterSpec spec = cluster(1, 2, 1, 1000);
   spec.oom = {30s, 0};
-  const Workload w = workload({job(10s).memory(2000), job(30s), job(10s).at(30s)});
+  const OwnedWorkload w = workload({job(10s).memory(2000), job(30s), job(10s).at(30s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}, {{J(2)}, {G(0)}}});
   const RunResult r = run(spec, w, ShareWorld(1), policy);
   EXPECT_EQ(r.log, (EventLog{{0s, LogKind::kArrive, J(0), {}},
@@ -251,7 +251,7 @@ TEST(ControlLoop, ACompletionThatAFailureBringsForwardIsReportedFirst) {
   spec.oom = {30s, 0};
   int at_once = 0;
   for (int left_ns = 0; left_ns < 20; ++left_ns) {
-    const Workload w =
+    const OwnedWorkload w =
         workload({job(1000s).memory(2000), job(150s + std::chrono::nanoseconds(left_ns))});
     ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
     const RunResult r = run(spec, w, ShareWorld(1), policy);
@@ -268,7 +268,7 @@ TEST(ControlLoop, ACompletionThatAFailureBringsForwardIsReportedFirst) {
 }
 
 TEST(ControlLoop, NoPassWithoutAWaitingJob) {
-  const Workload w = workload({job(10s), job(10s)});
+  const OwnedWorkload w = workload({job(10s), job(10s)});
   ScriptedPolicy policy = steps({{{J(0), J(1)}, {G(0)}}});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy);
   EXPECT_EQ(r.passes, 1U);
@@ -280,7 +280,8 @@ TEST(ControlLoop, NoPassWithoutAWaitingJob) {
 TEST(ControlLoop, PassesOnlyAtRounds) {
   RunOptions options;
   options.control.round = 10s;
-  const Workload w = workload({job(1s).at(3s), job(1s).at(10s), job(1s).at(11s), job(1s).at(12s)});
+  const OwnedWorkload w =
+      workload({job(1s).at(3s), job(1s).at(10s), job(1s).at(11s), job(1s).at(12s)});
   std::vector<Time> called;
   ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
     called.push_back(view.now());
@@ -331,7 +332,7 @@ TEST(ControlLoop, AskingTwiceForATimeIsAskingOnce) {
       out.emplace_back(StartGroup{ids(view.waiting()), {G(0)}});
     }
   });
-  const Workload w = workload({job(10s), job(10s).at(2s)});
+  const OwnedWorkload w = workload({job(10s), job(10s).at(2s)});
   const RunResult r = run(cluster(1, 1), w, ShareWorld(1), policy, options);
   EXPECT_EQ(asked, (std::vector<Time>{5s, 9s}));
   EXPECT_EQ(called, (std::vector<Time>{0s, 2s, 5s, 9s}));
@@ -374,7 +375,7 @@ TEST(ControlLoop, PoliciesAreToldWhoComesAndGoes) {
 /// Profiling and probes are asked for on clusters that have them.
 TEST(ControlLoop, RefusesTrialRunsOnAClusterWithoutThem) {
   const ClusterSpec spec = cluster(1, 1);
-  const Workload w = workload({job(10s)});
+  const OwnedWorkload w = workload({job(10s)});
   const ShareWorld world(1);
   RoundBackend rounds(spec, w, world, {});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
@@ -423,7 +424,8 @@ TEST(ControlLoop, TheViewIsUpToDateAtEachCall) {
 }
 
 TEST(ControlLoop, TheViewShowsFacesAndNothingThatHasNotArrived) {
-  const Workload w = workload({job(10s).priority(4).memory(100).util(30), job(10s).at(5s).gpus(2)});
+  const OwnedWorkload w =
+      workload({job(10s).priority(4).memory(100).util(30), job(10s).at(5s).gpus(2)});
   ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
     if (view.now() == 0s) {
       EXPECT_THROW(view.job(J(1)), std::logic_error);
@@ -444,7 +446,7 @@ TEST(ControlLoop, TheViewShowsFacesAndNothingThatHasNotArrived) {
 }
 
 TEST(ControlLoop, WhatAPolicyIsShownOfAnEpisode) {
-  const Workload w = workload({job(60s), job(100s)});
+  const OwnedWorkload w = workload({job(60s), job(100s)});
   ScriptedPolicy policy = steps({{{J(1), J(0)}, {G(0)}}});
   run(cluster(1, 1), w, ShareWorld(0.5), policy);
   ASSERT_EQ(policy.seen.size(), 1U);
@@ -462,7 +464,7 @@ TEST(ControlLoop, WhatAPolicyIsShownOfAnEpisode) {
 
 /// A gang and a single job that shared its second GPU are one co-run, too, and beliefs must learn from it.
 TEST(ControlLoop, ACoRunOnTheSecondGpuOfAGangIsShown) {
-  const Workload w = workload({job(100s).gpus(2), job(40s)});
+  const OwnedWorkload w = workload({job(100s).gpus(2), job(40s)});
   ScriptedPolicy policy = steps({{{J(0)}, {G(0), G(1)}}, {{J(1)}, {G(1)}}});
   run(cluster(1, 2), w, ShareWorld(1), policy, join());
   bool shown = false;

@@ -39,8 +39,9 @@ JobSpec stepped(std::int64_t steps, double rate, Time submit = Time::zero(), int
   return job;
 }
 
-RunResult run_rounds(const ClusterSpec& spec, const Workload& w, const World& world, Policy& policy,
-                     Duration reallocate = Duration::zero(), Duration round = 360s) {
+RunResult run_rounds(const ClusterSpec& spec, const OwnedWorkload& w, const World& world,
+                     Policy& policy, Duration reallocate = Duration::zero(),
+                     Duration round = 360s) {
   RoundBackend backend(spec, w, world, {round, {}});
   ControlOptions control;
   control.oom_retries = spec.oom.retries;
@@ -76,7 +77,7 @@ ScriptedPolicy first_fit() {
 // 1.5 steps/s make 540 steps in a round. 1300 steps are two rounds and 220 steps.
 TEST(RoundBackend, AJobAloneDoesWholeSteps) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({stepped(1300, 1.5)});
+  const OwnedWorkload w = workload({stepped(1300, 1.5)});
   const RunResult r = run_rounds(cluster(1, 1), w, ShareWorld(1), policy);
   expect_near(r.record.jobs[0].finish, 1300 / 1.5);
   EXPECT_EQ(r.record.jobs[0].solo, r.record.jobs[0].work);
@@ -86,7 +87,7 @@ TEST(RoundBackend, AJobAloneDoesWholeSteps) {
 // last 359.6 s for both. Job 1 has 7 steps: two rounds, then 1 step, 100 s.
 TEST(RoundBackend, TheNextRoundStartsForAllWhenTheSlowestEnds) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({stepped(3560, 0.99), stepped(7, 0.01)});
+  const OwnedWorkload w = workload({stepped(3560, 0.99), stepped(7, 0.01)});
   const RunResult r = run_rounds(cluster(1, 2), w, ShareWorld(1), policy);
   const double length = 356 / 0.99;
   expect_near(r.record.jobs[0].finish, 10 * length);
@@ -96,7 +97,7 @@ TEST(RoundBackend, TheNextRoundStartsForAllWhenTheSlowestEnds) {
 // Rate * round is below one step: one step is done all the same, and the round lasts that long.
 TEST(RoundBackend, AtLeastOneStepARound) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({stepped(3, 0.001), stepped(1000, 1)});
+  const OwnedWorkload w = workload({stepped(3, 0.001), stepped(1000, 1)});
   const RunResult r = run_rounds(cluster(1, 2), w, ShareWorld(1), policy);
   expect_near(r.record.jobs[0].finish, 3000);
   expect_near(r.record.jobs[1].finish, 2000 + 280);  // 360, 360, 280: in rounds of 1000 s
@@ -107,7 +108,7 @@ TEST(RoundBackend, WholeNumbersOfStepsStayWhole) {
   for (const double rate : {3.0, 0.7, 1.1, 5.0 / 360, 97.0 / 360}) {
     ScriptedPolicy policy = first_fit();
     const auto per_round = static_cast<std::int64_t>(std::llround(rate * 360));
-    const Workload w = workload({stepped(10 * per_round, rate)});
+    const OwnedWorkload w = workload({stepped(10 * per_round, rate)});
     const RunResult r = run_rounds(cluster(1, 1), w, ShareWorld(1), policy);
     expect_near(r.record.jobs[0].finish, 3600, "rate " + std::to_string(rate));
   }
@@ -115,7 +116,7 @@ TEST(RoundBackend, WholeNumbersOfStepsStayWhole) {
 
 TEST(RoundBackend, JobsWithoutStepsCountTime) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({job(1000s), job(100s).at(1s)});
+  const OwnedWorkload w = workload({job(1000s), job(100s).at(1s)});
   const RunResult r = run_rounds(cluster(1, 2, 2.0), w, ShareWorld(1), policy);
   expect_near(r.record.jobs[0].finish, 500);
   expect_near(r.record.jobs[1].finish, 360 + 50);  // noticed at the end of the first round
@@ -124,7 +125,7 @@ TEST(RoundBackend, JobsWithoutStepsCountTime) {
 // Both end in the first round, the second of them first.
 TEST(RoundBackend, EndsWithinARoundAreReportedInTheOrderOfTime) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({stepped(300, 1), stepped(100, 1)});
+  const OwnedWorkload w = workload({stepped(300, 1), stepped(100, 1)});
   const RunResult r = run_rounds(cluster(1, 2), w, ShareWorld(1), policy);
   std::vector<JobId> ended;
   for (const LogEntry& e : r.log) {
@@ -148,7 +149,7 @@ TEST(RoundBackend, AGroupEndsWithItsFirstMember) {
       out.emplace_back(StartGroup{{J(1)}, {G(0)}});
     }
   });
-  const Workload w = workload({stepped(300, 1), stepped(1000, 1)});
+  const OwnedWorkload w = workload({stepped(300, 1), stepped(1000, 1)});
   const RunResult r = run_rounds(cluster(1, 1), w, ShareWorld(1), policy);
   // Round 1: 180 steps each in 360 s. Round 2: 120 steps of job 0 in 240 s, 180 of job 1 in 360 s.
   EXPECT_TRUE(restarted);
@@ -170,7 +171,7 @@ TEST(RoundBackend, BothOfAPairThatEndInOneRoundEndTogether) {
   ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
     if (view.waiting().size() == 2) out.emplace_back(StartGroup{{J(0), J(1)}, {G(0)}});
   });
-  const Workload w = workload({stepped(100, 1), stepped(150, 1)});
+  const OwnedWorkload w = workload({stepped(100, 1), stepped(150, 1)});
   const RunResult r = run_rounds(cluster(1, 1), w, TableWorld({0.5, 1}), policy);
   expect_near(r.record.jobs[0].finish, 200);
   expect_near(r.record.jobs[1].finish, 200);
@@ -189,7 +190,7 @@ TEST(RoundBackend, APreemptedMemberLeavesTheOther) {
     }
   });
   // A third job makes the loop call the policy; it never fits beside them and starts last.
-  const Workload w = workload({stepped(1000, 1), stepped(1000, 1), stepped(10, 1, 100s)});
+  const OwnedWorkload w = workload({stepped(1000, 1), stepped(1000, 1), stepped(10, 1, 100s)});
   ScriptedPolicy asked([&](const ClusterView& view, std::vector<Decision>& out) {
     if (view.gpu(G(0)).residents.empty() && view.now() > 360s) {
       out.emplace_back(StartGroup{{view.waiting().front()}, {G(0)}});
@@ -209,7 +210,7 @@ TEST(RoundBackend, AboveTheMemoryLimitAJobFailsAtTheEndOfItsRound) {
   ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
     if (!view.empty_gpus().empty()) out.emplace_back(StartGroup{ids(view.waiting()), {G(0)}});
   });
-  const Workload w = workload({job(1000s).memory(600), job(1000s).memory(600)});
+  const OwnedWorkload w = workload({job(1000s).memory(600), job(1000s).memory(600)});
   const RunResult r = run_rounds(spec, w, ShareWorld(0), policy);
   EXPECT_EQ(r.record.jobs[1].end, JobEnd::kFailed);
   EXPECT_EQ(r.record.jobs[1].ooms, 1);
@@ -231,7 +232,7 @@ class Misfits final : public World {
 TEST(RoundBackend, MisfitsRunOutOfMemory) {
   ClusterSpec spec = cluster(1, 1);
   spec.oom = {30s, 0};
-  const Workload w = workload({job(1000s), job(1000s)});
+  const OwnedWorkload w = workload({job(1000s), job(1000s)});
   for (const bool rounds : {true, false}) {
     ScriptedPolicy policy([](const ClusterView& view, std::vector<Decision>& out) {
       if (!view.empty_gpus().empty()) out.emplace_back(StartGroup{ids(view.waiting()), {G(0)}});
@@ -257,7 +258,7 @@ TEST(RoundBackend, WakeUpsComeAtEndsOfRounds) {
       out.emplace_back(StartGroup{{J(1)}, {G(0)}});
     }
   });
-  const Workload w = workload({stepped(1200, 1), stepped(360, 1)});
+  const OwnedWorkload w = workload({stepped(1200, 1), stepped(360, 1)});
   const RunResult r = run_rounds(cluster(1, 1), w, ShareWorld(1), policy);
   asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
   EXPECT_EQ(asked, (std::vector<Time>{0s, 1080s, 1200s, 5000s}));
@@ -270,7 +271,7 @@ TEST(RoundBackend, WakeUpsComeAtEndsOfRounds) {
 // after that.
 TEST(ControlLoop, ReallocatesNoMoreOftenThanAsked) {
   ScriptedPolicy policy = first_fit();
-  const Workload w =
+  const OwnedWorkload w =
       workload({stepped(36000, 1), stepped(100, 1), stepped(500, 1, 400s), stepped(40, 1, 800s)});
   const RunResult r = run_rounds(cluster(1, 2), w, ShareWorld(1), policy, 1920s);
   // Job 1 ends within the round of job 0: a change at 360 s.
@@ -283,7 +284,8 @@ TEST(ControlLoop, ReallocatesNoMoreOftenThanAsked) {
 // Nothing runs and no job is still to arrive: the next allocation does not wait.
 TEST(ControlLoop, AnIdleClusterReallocatesAtOnceAfterTheLastArrival) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({stepped(360, 1, 10s), stepped(100, 1, 20s), stepped(50, 1, 30s)});
+  const OwnedWorkload w =
+      workload({stepped(360, 1, 10s), stepped(100, 1, 20s), stepped(50, 1, 30s)});
   const RunResult r = run_rounds(cluster(1, 1), w, ShareWorld(1), policy, 1920s);
   EXPECT_EQ(r.record.jobs[0].first_start, 10s);
   EXPECT_EQ(r.record.jobs[1].first_start, 370s);
@@ -293,7 +295,7 @@ TEST(ControlLoop, AnIdleClusterReallocatesAtOnceAfterTheLastArrival) {
 // While a job is still to arrive, an idle cluster waits for that arrival and for the interval.
 TEST(ControlLoop, AnIdleClusterWaitsForTheNextArrival) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload(
+  const OwnedWorkload w = workload(
       {stepped(360, 1, 10s), stepped(100, 1, 20s), stepped(50, 1, 1900s), stepped(50, 1, 4000s)});
   const RunResult r = run_rounds(cluster(1, 1), w, ShareWorld(1), policy, 1920s);
   EXPECT_EQ(r.record.jobs[1].first_start, 4000s);
@@ -301,7 +303,7 @@ TEST(ControlLoop, AnIdleClusterWaitsForTheNextArrival) {
 
 TEST(ControlLoop, ReallocationHoldsForEventsToo) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({job(1000s).at(5s), job(50s).at(10s), job(50s).at(20s)});
+  const OwnedWorkload w = workload({job(1000s).at(5s), job(50s).at(10s), job(50s).at(20s)});
   RunOptions options;
   options.control.reallocate = 300s;
   const RunResult r = run(cluster(1, 2), w, ShareWorld(1), policy, options);
@@ -311,7 +313,7 @@ TEST(ControlLoop, ReallocationHoldsForEventsToo) {
 
 /// One round after the other, by the rules: the finish times of jobs that start alone in order of arrival,
 /// whenever a GPU is free at the end of a round.
-std::vector<double> one_by_one(const Workload& w, int gpus, double round_s) {
+std::vector<double> one_by_one(const OwnedWorkload& w, int gpus, double round_s) {
   const std::size_t n = w.jobs.size();
   std::vector<double> finish(n, 0);
   std::vector<std::int64_t> left;
@@ -356,7 +358,7 @@ TEST(RoundBackend, AgreesWithALoopOverRounds) {
       jobs.push_back(stepped(1 + rng.below(20000), rate, submit));
       if (rng.below(3) > 0) submit += from_seconds(3000 * rng.uniform());
     }
-    const Workload w = workload(jobs);
+    const OwnedWorkload w = workload(jobs);
     const int gpus = 1 + static_cast<int>(rng.below(7));
     ScriptedPolicy policy = first_fit();
     const RunResult r = run_rounds(cluster(1, gpus), w, ShareWorld(1), policy);
@@ -369,13 +371,13 @@ TEST(RoundBackend, AgreesWithALoopOverRounds) {
 
 TEST(RoundBackend, TimeDoesNotPassItsEnd) {
   ScriptedPolicy policy = first_fit();
-  Workload w = workload({stepped(1'000'000'000'000'000, 1), stepped(2, 1)});
+  OwnedWorkload w = workload({stepped(1'000'000'000'000'000, 1), stepped(2, 1)});
   EXPECT_THROW(run_rounds(cluster(1, 2), w, ShareWorld(1), policy), InputError);
 }
 
 TEST(RoundBackend, GangsRunAtTheSpeedOfTheirSlowestGpu) {
   ScriptedPolicy policy = first_fit();
-  const Workload w = workload({stepped(1000, 1, Time::zero(), 2)});
+  const OwnedWorkload w = workload({stepped(1000, 1, Time::zero(), 2)});
   const RunResult r = run_rounds(cluster({node(1, 1.0), node(1, 0.5)}), w, ShareWorld(1), policy);
   expect_near(r.record.jobs[0].finish, 2000);
   ASSERT_EQ(r.record.episodes.size(), 2U);
@@ -388,14 +390,14 @@ TEST(RoundBackend, JobsDifferBetweenTypes) {
   const ShareWorld share(1);
   const OnTypesWorld world(share, &on_types);
   const ClusterSpec spec = cluster({of_type(0, node(1)), of_type(1, node(1))});
-  const Workload single = workload({stepped(1000, 1), stepped(1000, 1)});
+  const OwnedWorkload single = workload({stepped(1000, 1), stepped(1000, 1)});
   ScriptedPolicy apart = steps({{{J(0)}, {G(0)}}, {{J(1)}, {G(1)}}});
   const RunResult r = run_rounds(spec, single, world, apart);
   expect_near(r.record.jobs[0].finish, 500);
   expect_near(r.record.jobs[1].finish, 250);
   EXPECT_EQ(r.record.jobs[0].solo, seconds(500));
   EXPECT_EQ(r.record.jobs[0].reference_solo, r.record.jobs[0].work);
-  const Workload gang = workload({stepped(1000, 1, Time::zero(), 2)});
+  const OwnedWorkload gang = workload({stepped(1000, 1, Time::zero(), 2)});
   ScriptedPolicy across = steps({{{J(0)}, {G(0), G(1)}}});
   expect_near(run_rounds(spec, gang, world, across).record.jobs[0].finish, 2000);
 }

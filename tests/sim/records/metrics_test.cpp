@@ -192,7 +192,8 @@ TEST(Metrics, UndefinedIsNaN) {
 /// four times for 30 s each and is given up at 130.
 TEST(Metrics, OccupancyIsAShareOfTimeAlsoWhenAFailureComesLast) {
   ClusterSpec spec = test::cluster(1, 1, 1, 1000);
-  const Workload w = test::workload({test::job(10s).util(50), test::job(5s).memory(2000).util(50)});
+  const test::OwnedWorkload w =
+      test::workload({test::job(10s).util(50), test::job(5s).memory(2000).util(50)});
   auto policy = test::steps({{{J(0)}, {G(0)}},
                              {{J(1)}, {G(0)}, 10s},
                              {{J(1)}, {G(0)}},

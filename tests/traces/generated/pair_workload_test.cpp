@@ -13,6 +13,7 @@
 
 #include "sim/error.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/generated/drawn_jobs.hpp"
 
 namespace corun::pair_workload_test {
@@ -52,13 +53,13 @@ TEST(PairWorkload, DrawsJobsOfMeasuredPairsAlone) {
   WorkloadKeys keys;
   const PairTable table = read(kTable, keys);
   const Trace trace = pair_workload_trace(table, 2000, std::nullopt, 1);
-  ASSERT_EQ(trace.workload.jobs.size(), 2000U);
+  ASSERT_EQ(trace.jobs.size(), 2000U);
   std::map<std::string, int> drawn;
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    EXPECT_EQ(trace.names[i].substr(trace.names[i].rfind('#')), "#" + std::to_string(i));
-    EXPECT_EQ(keys.text(trace.keys[i]), stem(trace.names[i]));
-    EXPECT_EQ(trace.workload.jobs[i].submit, Time{0});
-    ++drawn[stem(trace.names[i])];
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    EXPECT_EQ(trace.jobs[i].name.substr(trace.jobs[i].name.rfind('#')), "#" + std::to_string(i));
+    EXPECT_EQ(keys.text(trace.jobs[i].key), stem(trace.jobs[i].name));
+    EXPECT_EQ(trace.jobs[i].spec.submit, Time{0});
+    ++drawn[stem(trace.jobs[i].name)];
   }
   ASSERT_EQ(drawn.size(), 2U) << "C, D and P are in no pair of which both speeds were measured";
   EXPECT_NEAR(drawn["A"], 1000, 5 * std::sqrt(500));  // five standard deviations
@@ -72,7 +73,7 @@ TEST(PairWorkload, SoloTimesAreLogNormal) {
   double sum = 0;
   double squares = 0;
   double total = 0;
-  for (const JobSpec& job : trace.workload.jobs) {
+  for (const JobSpec& job : test::specs_of(trace)) {
     const double log = std::log(to_seconds(job.work));
     sum += log;
     squares += log * log;
@@ -93,11 +94,11 @@ TEST(PairWorkload, IsTheSameForASeedAndALongerOneBeginsWithIt) {
   const Trace longer = pair_workload_trace(table, 80, 100, 3);
   const Trace other = pair_workload_trace(table, 40, 100, 4);
   bool differs = false;
-  for (std::size_t i = 0; i < two.names.size(); ++i) {
-    EXPECT_EQ(two.names[i], longer.names[i]);
-    EXPECT_EQ(two.workload.jobs[i].work, longer.workload.jobs[i].work);
-    EXPECT_EQ(two.workload.jobs[i].submit, longer.workload.jobs[i].submit);
-    differs = differs || two.workload.jobs[i].work != other.workload.jobs[i].work;
+  for (std::size_t i = 0; i < two.jobs.size(); ++i) {
+    EXPECT_EQ(two.jobs[i].name, longer.jobs[i].name);
+    EXPECT_EQ(two.jobs[i].spec.work, longer.jobs[i].spec.work);
+    EXPECT_EQ(two.jobs[i].spec.submit, longer.jobs[i].spec.submit);
+    differs = differs || two.jobs[i].spec.work != other.jobs[i].spec.work;
   }
   EXPECT_TRUE(differs);
 }
@@ -107,9 +108,9 @@ TEST(PairWorkload, ArrivesAtTheMeanAskedFor) {
   const PairTable table = read(kTable, keys);
   const Trace trace = pair_workload_trace(table, 10000, 25, 5);
   Time last{0};
-  for (const JobId id : trace.workload.arrivals) {
-    EXPECT_GE(trace.workload.jobs[index(id)].submit, last);
-    last = trace.workload.jobs[index(id)].submit;
+  for (const JobId id : by_submit_time(trace)) {
+    EXPECT_GE(trace.jobs[index(id)].spec.submit, last);
+    last = trace.jobs[index(id)].spec.submit;
   }
   EXPECT_NEAR(to_seconds(last) / 10000, 25, 5 * 0.25);
 }
@@ -119,17 +120,17 @@ TEST(PairWorkload, ProfilesHaveWhatTheTableHasAndNoTrueDemand) {
   const PairTable table = read(kTable, keys);
   const Trace trace = pair_workload_trace(table, 50, std::nullopt, 1);
   ASSERT_EQ(trace.feature_list, table.speeds.features);
-  ASSERT_EQ(trace.features.size(), 50 * 3U);
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    const Profile& profile = trace.workload.jobs[i].profile;
+  ASSERT_EQ(trace.jobs.size(), 50U);
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    const Profile& profile = trace.jobs[i].spec.profile;
     EXPECT_FALSE(profile.mem_used_mib) << "nothing runs out of memory";
     EXPECT_FALSE(profile.imputed);
-    const bool is_a = stem(trace.names[i]) == "A";
+    const bool is_a = stem(trace.jobs[i].name) == "A";
     EXPECT_EQ(profile.gpu_util_pct, is_a ? 45.5 : 58.5);
     EXPECT_EQ(profile.mem_time_pct, is_a ? std::optional(20.0) : std::nullopt);
     EXPECT_EQ(profile.mem_alloc_pct, is_a ? 50 : 100 * 2360 / 24576.0);
-    EXPECT_EQ(trace.features[i * 3], is_a ? 45.5 : 58.5);
-    EXPECT_EQ(trace.features[i * 3 + 2], is_a ? 12288 : 2360);
+    EXPECT_EQ(trace.jobs[i].features.at(0), is_a ? 45.5 : 58.5);
+    EXPECT_EQ(trace.jobs[i].features.at(2), is_a ? 12288 : 2360);
   }
 }
 
@@ -138,11 +139,11 @@ TEST(PairWorkload, FeaturesThatNoProfileHasStandBesideTheTrace) {
   const Trace trace = pair_workload_trace(read(kGavel, keys), 20, std::nullopt, 1);
   ASSERT_EQ(trace.feature_list.size(), 3U);
   EXPECT_EQ(trace.feature_list[0].name, "solo_p100");
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    EXPECT_EQ(trace.workload.jobs[i].profile, Profile{});
-    const bool is_x = stem(trace.names[i]) == "x";
-    EXPECT_EQ(trace.features[i * 3], is_x ? 2 : 5);
-    EXPECT_EQ(std::isnan(trace.features[i * 3 + 2]), !is_x);
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    EXPECT_EQ(trace.jobs[i].spec.profile, Profile{});
+    const bool is_x = stem(trace.jobs[i].name) == "x";
+    EXPECT_EQ(trace.jobs[i].features.at(0), is_x ? 2 : 5);
+    EXPECT_EQ(std::isnan(trace.jobs[i].features.at(2)), !is_x);
   }
 }
 
@@ -166,9 +167,10 @@ TEST(PairWorkload, AllJobsOfLucidThatWereMeasured) {
   WorkloadKeys keys;
   const Trace trace =
       pair_workload_trace(read_pair_table(test::public_data(file), keys), 5000, std::nullopt, 1);
-  const std::set<WorkloadKey> drawn(trace.keys.begin(), trace.keys.end());
+  const std::vector<WorkloadKey> workloads = keys_of(trace);
+  const std::set<WorkloadKey> drawn(workloads.begin(), workloads.end());
   EXPECT_EQ(drawn.size(), 44U);  // 50 less PPO and TD3, each in three batch sizes
-  for (const std::string& name : trace.names) {
+  for (const std::string_view name : names_of(trace)) {
     EXPECT_FALSE(name.starts_with("PPO") || name.starts_with("TD3")) << name;
   }
 }

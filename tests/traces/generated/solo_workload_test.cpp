@@ -12,6 +12,7 @@
 
 #include "sim/error.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/job_csv.hpp"
 
 namespace corun::solo_workload_test {
@@ -51,20 +52,20 @@ TEST(SoloWorkload, DrawsWorkloadsThatAreMeasuredOnTheReferenceType) {
   const Trace trace = solo_workload_trace(table, std::nullopt, 2000, std::nullopt, 1);
   EXPECT_EQ(trace.reference_type, "V100");
   EXPECT_EQ(trace.source, "solo times of t.csv");
-  ASSERT_EQ(trace.names.size(), 2000U);
+  ASSERT_EQ(trace.jobs.size(), 2000U);
   std::map<std::string, int> drawn;
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    EXPECT_EQ(trace.names[i].substr(trace.names[i].rfind('#')), "#" + std::to_string(i));
-    EXPECT_EQ(keys.text(trace.keys[i]), stem(trace.names[i]));
-    EXPECT_EQ(trace.workload.jobs[i].submit, Time{0});
-    ++drawn[stem(trace.names[i])];
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    EXPECT_EQ(trace.jobs[i].name.substr(trace.jobs[i].name.rfind('#')), "#" + std::to_string(i));
+    EXPECT_EQ(keys.text(trace.jobs[i].key), stem(trace.jobs[i].name));
+    EXPECT_EQ(trace.jobs[i].spec.submit, Time{0});
+    ++drawn[stem(trace.jobs[i].name)];
   }
   ASSERT_EQ(drawn.size(), 2U) << "c and d are not measured on the V100";
   EXPECT_NEAR(drawn["a"], 1000, 5 * std::sqrt(500));  // five standard deviations
 
   std::set<std::string> on_t4;
   const Trace other = solo_workload_trace(table, "T4", 200, std::nullopt, 1);
-  for (const std::string& name : other.names) on_t4.insert(stem(name));
+  for (const TraceJob& job : other.jobs) on_t4.insert(stem(job.name));
   EXPECT_EQ(on_t4, (std::set<std::string>{"a", "c", "d"}));
   EXPECT_EQ(other.reference_type, "T4");
 }
@@ -72,24 +73,24 @@ TEST(SoloWorkload, DrawsWorkloadsThatAreMeasuredOnTheReferenceType) {
 TEST(SoloWorkload, OtherTypesHaveTheRatiosOfTheTable) {
   WorkloadKeys keys;
   const Trace trace = solo_workload_trace(read(kTable, keys), {}, 50, std::nullopt, 1);
-  ASSERT_EQ(trace.on_types.size(), 2U);
-  EXPECT_EQ(trace.on_types[0].gpu_type, "V100");
-  EXPECT_EQ(trace.on_types[1].gpu_type, "T4");
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    const double work_s = to_seconds(trace.workload.jobs[i].work);
-    const bool is_a = stem(trace.names[i]) == "a";
-    EXPECT_EQ(trace.on_types[0].solo_s[i], work_s);
-    EXPECT_EQ(trace.on_types[1].solo_s[i],
+  ASSERT_EQ(trace.measured_types.size(), 2U);
+  EXPECT_EQ(trace.measured_types[0].name, "V100");
+  EXPECT_EQ(trace.measured_types[1].name, "T4");
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    const double work_s = to_seconds(trace.jobs[i].spec.work);
+    const bool is_a = stem(trace.jobs[i].name) == "a";
+    EXPECT_EQ(on_type(trace.jobs[i], 0).solo_s, work_s);
+    EXPECT_EQ(on_type(trace.jobs[i], 1).solo_s,
               is_a ? work_s * 2.5 : std::numeric_limits<double>::infinity());
-    EXPECT_EQ(std::isnan(trace.on_types[1].memory_mib[i]), !is_a);
-    const Profile& profile = trace.workload.jobs[i].profile;
+    EXPECT_EQ(std::isnan(on_type(trace.jobs[i], 1).memory_mib), !is_a);
+    const Profile& profile = trace.jobs[i].spec.profile;
     EXPECT_EQ(profile, is_a ? (Profile{70.5, 60.0, std::nullopt, 8000.0}) : Profile{});
   }
   std::stringstream text;
   write_job_csv(text, trace, keys);
   const Trace again = read_job_csv(text, "written", keys);
-  ASSERT_EQ(again.on_types.size(), 2U);
-  EXPECT_EQ(again.on_types[1].solo_s, trace.on_types[1].solo_s);
+  ASSERT_EQ(again.measured_types.size(), 2U);
+  EXPECT_EQ(test::solo_s_on(again, 1), test::solo_s_on(trace, 1));
 }
 
 TEST(SoloWorkload, IsTheSameForASeedAndALongerOneBeginsWithIt) {
@@ -99,12 +100,12 @@ TEST(SoloWorkload, IsTheSameForASeedAndALongerOneBeginsWithIt) {
   const Trace longer = solo_workload_trace(table, {}, 80, 100, 3);
   const Trace other = solo_workload_trace(table, {}, 40, 100, 4);
   bool differs = false;
-  for (std::size_t i = 0; i < some.names.size(); ++i) {
-    EXPECT_EQ(some.names[i], longer.names[i]);
-    EXPECT_EQ(some.workload.jobs[i].work, longer.workload.jobs[i].work);
-    EXPECT_EQ(some.workload.jobs[i].submit, longer.workload.jobs[i].submit);
-    EXPECT_EQ(some.on_types[1].solo_s[i], longer.on_types[1].solo_s[i]);
-    differs = differs || some.workload.jobs[i].work != other.workload.jobs[i].work;
+  for (std::size_t i = 0; i < some.jobs.size(); ++i) {
+    EXPECT_EQ(some.jobs[i].name, longer.jobs[i].name);
+    EXPECT_EQ(some.jobs[i].spec.work, longer.jobs[i].spec.work);
+    EXPECT_EQ(some.jobs[i].spec.submit, longer.jobs[i].spec.submit);
+    EXPECT_EQ(on_type(some.jobs[i], 1).solo_s, on_type(longer.jobs[i], 1).solo_s);
+    differs = differs || some.jobs[i].spec.work != other.jobs[i].spec.work;
   }
   EXPECT_TRUE(differs);
 }
@@ -130,16 +131,17 @@ TEST(SoloWorkload, MisosJobsRunWhereTheyFit) {
   WorkloadKeys keys;
   const SoloTable table = read_solo_table(test::public_data(file), keys);
   const Trace trace = solo_workload_trace(table, "7g.40gb", 1000, std::nullopt, 1);
-  const std::set<WorkloadKey> drawn(trace.keys.begin(), trace.keys.end());
+  const std::vector<WorkloadKey> workloads = keys_of(trace);
+  const std::set<WorkloadKey> drawn(workloads.begin(), workloads.end());
   EXPECT_EQ(drawn.size(), 32U) << "all jobs fit into the whole GPU";
-  ASSERT_EQ(trace.on_types.size(), 4U);
-  for (std::size_t i = 0; i < trace.names.size(); ++i) {
-    const JobSpec& job = trace.workload.jobs[i];
-    EXPECT_TRUE(job.profile.gpu_util_pct && job.profile.mem_used_mib) << trace.names[i];
-    EXPECT_EQ(trace.on_types[3].solo_s[i], to_seconds(job.work));
-    EXPECT_EQ(trace.on_types[3].memory_mib[i], *job.profile.mem_used_mib);
+  ASSERT_EQ(trace.measured_types.size(), 4U);
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    const JobSpec& job = trace.jobs[i].spec;
+    EXPECT_TRUE(job.profile.gpu_util_pct && job.profile.mem_used_mib) << trace.jobs[i].name;
+    EXPECT_EQ(on_type(trace.jobs[i], 3).solo_s, to_seconds(job.work));
+    EXPECT_EQ(on_type(trace.jobs[i], 3).memory_mib, *job.profile.mem_used_mib);
     for (std::size_t t = 0; t < 3; ++t) {
-      EXPECT_GT(trace.on_types[t].solo_s[i], 0.99 * to_seconds(job.work)) << "noise apart";
+      EXPECT_GT(on_type(trace.jobs[i], t).solo_s, 0.99 * to_seconds(job.work)) << "noise apart";
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/trace_statistics.hpp"
 
@@ -23,9 +24,8 @@ Trace small_trace() {
     job.gpu_milli = i % 4 == 1 ? 250 : 1000;
     job.work = std::chrono::seconds(job.gpus == 8 ? 1000 + i : 10 + i);
     job.virtual_cluster = job.gpus == 8 ? 1 : 0;
-    add_job(trace, job, std::to_string(i), kUnknownWorkload, kUnknownCluster, kUnknownUncertainty);
+    trace.jobs.push_back({job, std::to_string(i)});
   }
-  order_arrivals(trace);
   return trace;
 }
 
@@ -61,7 +61,7 @@ TEST(SyntheticTrace, ArrivalsHaveTheirShape) {
   const Trace trace = synthetic_trace(options);
   EXPECT_NEAR(*trace_statistics(trace).arrivals_per_hour, 180, 6);
   int day = 0, night = 0;
-  for (const JobSpec& job : trace.workload.jobs) {
+  for (const JobSpec& job : test::specs_of(trace)) {
     const double hour = std::fmod(to_seconds(job.submit), 86400) / 3600;
     day += hour >= 12 && hour < 18 ? 1 : 0;
     night += hour < 6 ? 1 : 0;
@@ -79,7 +79,7 @@ TEST(SyntheticTrace, JobsAreLikeThoseOfTheTrace) {
   EXPECT_EQ(trace.virtual_clusters, like.virtual_clusters);
   std::size_t gangs = 0, shares = 0;
   double gang_work = 0;
-  for (const JobSpec& job : trace.workload.jobs) {
+  for (const JobSpec& job : test::specs_of(trace)) {
     ASSERT_TRUE(job.gpus == 1 || job.gpus == 8);
     ASSERT_EQ(job.virtual_cluster, job.gpus == 8 ? 1U : 0U);
     shares += job.gpu_milli == 250 ? 1 : 0;
@@ -111,9 +111,9 @@ TEST(SyntheticTrace, TheSameSeedGivesTheSameAndALongerTraceBeginsWithTheShorter)
     const Trace other = synthetic_trace(options);
     std::size_t differ = 0;
     for (std::size_t i = 0; i < 100; ++i) {
-      ASSERT_EQ(shorter.workload.jobs[i].submit, longer.workload.jobs[i].submit);
-      ASSERT_EQ(shorter.workload.jobs[i].work, longer.workload.jobs[i].work);
-      differ += other.workload.jobs[i].work != longer.workload.jobs[i].work ? 1 : 0;
+      ASSERT_EQ(shorter.jobs[i].spec.submit, longer.jobs[i].spec.submit);
+      ASSERT_EQ(shorter.jobs[i].spec.work, longer.jobs[i].spec.work);
+      differ += other.jobs[i].spec.work != longer.jobs[i].spec.work ? 1 : 0;
     }
     EXPECT_GT(differ, 90U);
   }
@@ -144,14 +144,14 @@ TEST(SyntheticTrace, SoloTimesOnOtherTypesKeepTheirRatioToTheWork) {
   options.like = &like;
   const Trace trace = synthetic_trace(options);
   EXPECT_EQ(trace.reference_type, "V100");
-  ASSERT_EQ(trace.on_types.size(), 2U);
+  ASSERT_EQ(trace.measured_types.size(), 2U);
   std::size_t longer = 0;
-  for (std::size_t j = 0; j < trace.names.size(); ++j) {
-    const double work_s = to_seconds(trace.workload.jobs[j].work);
-    const bool gang = trace.workload.jobs[j].gpus == 2;
-    EXPECT_NEAR(trace.on_types[0].solo_s[j], work_s * (gang ? 1 : 2), 1e-9 * work_s);
-    EXPECT_EQ(trace.on_types[0].memory_mib[j], gang ? 700 : 500);
-    const double on_k80 = trace.on_types[1].solo_s[j];
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    const double work_s = to_seconds(trace.jobs[j].spec.work);
+    const bool gang = trace.jobs[j].spec.gpus == 2;
+    EXPECT_NEAR(on_type(trace.jobs[j], 0).solo_s, work_s * (gang ? 1 : 2), 1e-9 * work_s);
+    EXPECT_EQ(on_type(trace.jobs[j], 0).memory_mib, gang ? 700 : 500);
+    const double on_k80 = on_type(trace.jobs[j], 1).solo_s;
     EXPECT_EQ(std::isfinite(on_k80), gang);
     if (gang) EXPECT_LE(on_k80, kLongestSoloS) << "can be written as a file of jobs";
     longer += work_s != 100 && work_s != 300 && work_s != 50 ? 1 : 0;
@@ -167,9 +167,8 @@ TEST(TraceStatistics, ClosedForm) {
     job.work = std::chrono::seconds(100 * (i + 1));
     job.gpus = i == 2 ? 4 : 1;
     job.gpu_milli = i == 0 ? 500 : 1000;
-    add_job(trace, job, std::to_string(i), kUnknownWorkload, kUnknownCluster, kUnknownUncertainty);
+    trace.jobs.push_back({job, std::to_string(i)});
   }
-  order_arrivals(trace);
   const TraceStatistics s = trace_statistics(trace);
   EXPECT_DOUBLE_EQ(s.gpus, 5.5);
   EXPECT_DOUBLE_EQ(s.gpu_s, 50 + 200 + 1200);

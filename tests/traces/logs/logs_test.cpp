@@ -12,6 +12,7 @@
 #include "tests/helpers/left_out.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "tests/helpers/temporary_directory.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/catalog.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/logs/log_profiles.hpp"
@@ -67,14 +68,14 @@ double gpu_hours(const Trace& trace) { return trace_statistics(trace).gpu_s / 36
 
 std::vector<double> submits(const Trace& trace) {
   std::vector<double> all;
-  for (const JobSpec& job : trace.workload.jobs)
+  for (const JobSpec& job : test::specs_of(trace))
     all.push_back(static_cast<double>(job.submit.count()) / 1e9);
   return all;
 }
 
 std::vector<double> lengths(const Trace& trace) {
   std::vector<double> all;
-  for (const JobSpec& job : trace.workload.jobs)
+  for (const JobSpec& job : test::specs_of(trace))
     all.push_back(static_cast<double>(job.work.count()) / 1e9);
   return all;
 }
@@ -91,13 +92,13 @@ TEST(Logs, StepsOfJobsAreNoJobs) {
       "72|2025-02-03T08:30:00|00:30:00|FAILED|1\n"
       "72.interactive|2025-02-03T08:31:00|00:30:00|FAILED|1\n";
   const Trace trace = read(sacct, "JobID=job,Submit=submit_s,Elapsed=solo_s,NGPUs=gpus");
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"71", "72"}));
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"71", "72"}));
   EXPECT_DOUBLE_EQ(gpu_hours(trace), 8.5);
   EXPECT_EQ(test::texts(trace), (std::vector<std::string>{"4 job steps (the first on line 3)"}));
   ASSERT_EQ(trace.states.size(), 2U);
   EXPECT_EQ(trace.states[0].state, "completed");
   // Numbers with a point, as pandas writes them, are names.
-  EXPECT_EQ(read("id,when,dur\n1.0,0,5\n2.0,0,5\n", "id=job,when=submit_s,dur=solo_s").names.size(),
+  EXPECT_EQ(read("id,when,dur\n1.0,0,5\n2.0,0,5\n", "id=job,when=submit_s,dur=solo_s").jobs.size(),
             2U);
 }
 
@@ -110,15 +111,15 @@ TEST(Logs, JobsThatDidNotEndAreCountedOut) {
       "4|2025-02-03T08:20:00|00:10:00|CANCELLED by 17|2\n";
   const std::string columns = "JobID=job,Submit=submit_s,Elapsed=solo_s,NGPUs=gpus";
   const Trace trace = read(sacct, columns);
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"1", "4"}));
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"1", "4"}));
   EXPECT_EQ(test::texts(trace),
             (std::vector<std::string>{"1 job still running when the log ends (on line 3)",
                                       "1 job that never ran (on line 4)"}));
   LogRules only;
   only.states = parse_chosen_states("completed", "--states");
-  EXPECT_EQ(read(sacct, columns, only).names, (std::vector<std::string>{"1"}));
+  EXPECT_EQ(names_of(read(sacct, columns, only)), (std::vector<std::string_view>{"1"}));
   only.states = parse_chosen_states("ended,running", "--states");
-  EXPECT_EQ(read(sacct, columns, only).names, (std::vector<std::string>{"1", "2", "4"}));
+  EXPECT_EQ(names_of(read(sacct, columns, only)), (std::vector<std::string_view>{"1", "2", "4"}));
   EXPECT_THROW(parse_chosen_states("happy", "--states"), InputError);
   LogRules strict;
   strict.strict = true;
@@ -134,7 +135,7 @@ TEST(Logs, AnAbsentValueIsNotTheDefaultOfAnAbsentColumn) {
       "A,1\n6,50,,1\n7,60,300,2\n8,70,5,\n"
       "9,80,5,\\N\n,90,5,1\n",
       kColumns);
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"1", "7", "#10"}));
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"1", "7", "#10"}));
   EXPECT_EQ(test::texts(trace),
             (std::vector<std::string>{"5 jobs without run time (the first on line 3)",
                                       "2 jobs without GPUs (the first on line 9)"}));
@@ -146,7 +147,7 @@ TEST(Logs, AnAbsentValueIsNotTheDefaultOfAnAbsentColumn) {
 
 TEST(Logs, MostRowsMustBeJobs) {
   const std::string header = "id,when,dur,n\n";
-  EXPECT_EQ(read(header + "1,0,5,1\n2,,5,1\n", kColumns).names.size(), 1U);
+  EXPECT_EQ(read(header + "1,0,5,1\n2,,5,1\n", kColumns).jobs.size(), 1U);
   EXPECT_EQ(error_of(header + "1,0,5,1\n2,,5,1\n3,NaN,5,1\n", kColumns),
             "log.csv:1:1: 2 of 3 rows could not be read as jobs, expected at most half; left out "
             "were 2 jobs "
@@ -166,7 +167,7 @@ TEST(Logs, PodsThatNeverRanAreCountedOut) {
                            "p3,4000,8192,8,1000,,BE,Succeeded,2100,5700,\n"
                            "p4,4000,8192,1,500,,LS,Running,0,,0\n"
                            "p5,4000,8192,1,1000,,LS,Running,500,10000,600\n");
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"p0", "p1", "p5"}));
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"p0", "p1", "p5"}));
   EXPECT_EQ(lengths(trace), (std::vector<double>{600, 290, 9400}));
   EXPECT_EQ(test::texts(trace),
             (std::vector<std::string>{"1 job that never ran (on line 4)",
@@ -184,7 +185,7 @@ TEST(Logs, OpenbCountsItsPendingPodsOut) {
   std::size_t never = 0;
   for (const LeftOut& l : trace.left_out) never += l.reason == "that never ran" ? l.rows : 0;
   EXPECT_EQ(never, 897U);
-  EXPECT_EQ(trace.names.size(), 6203U);
+  EXPECT_EQ(trace.jobs.size(), 6203U);
 }
 
 // ---- cells --------------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ TEST(Logs, GpusAsSlurmWritesThem) {
       "54|2025-02-03T08:30:00|01:00:00|COMPLETED|cpu=16,mem=4G,node=1\n"
       "55_[1-4]|2025-02-03T08:40:00|00:00:00|PENDING|\n",
       "JobID=job,Submit=submit_s,Elapsed=solo_s,AllocTRES=gpus");
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"51", "52", "53"}));
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"51", "52", "53"}));
   EXPECT_DOUBLE_EQ(gpu_hours(trace), 9);
 }
 
@@ -255,8 +256,8 @@ TEST(Logs, PartsOfAGpu) {
                    1.75);
   const Trace gang = read("id,when,dur,n,m\n1,0,3600,4,500\n2,0,3600,3,500\n",
                           "id=job,when=submit_s,dur=solo_s,n=gpus,m=gpu_milli");
-  EXPECT_EQ(gang.workload.jobs[0].gpus, 2);
-  EXPECT_EQ(gang.workload.jobs[1].gpus, 2) << "1.5 GPUs";
+  EXPECT_EQ(gang.jobs[0].spec.gpus, 2);
+  EXPECT_EQ(gang.jobs[1].spec.gpus, 2) << "1.5 GPUs";
   EXPECT_NE(
       std::ranges::find(gang.assumptions,
                         "1 job asks for more than one GPU and a part: rounded up to whole GPUs"),
@@ -266,9 +267,9 @@ TEST(Logs, PartsOfAGpu) {
 TEST(Logs, MemoryWithItsUnit) {
   const Trace trace = read("id,when,dur,mem,host\n1,0,5,10G,64Gn\n2,0,5,4321 MiB,\n",
                            "id=job,when=submit_s,dur=solo_s,mem=mem_used_mib,host=memory_mib");
-  EXPECT_EQ(trace.workload.jobs[0].profile.mem_used_mib, 10240);
-  EXPECT_EQ(trace.workload.jobs[0].request.memory_mib, 65536);
-  EXPECT_EQ(trace.workload.jobs[1].profile.mem_used_mib, 4321);
+  EXPECT_EQ(trace.jobs[0].spec.profile.mem_used_mib, 10240);
+  EXPECT_EQ(trace.jobs[0].spec.request.memory_mib, 65536);
+  EXPECT_EQ(trace.jobs[1].spec.profile.mem_used_mib, 4321);
 }
 
 TEST(Logs, BlanksAndEmptyLinesMeanNothing) {
@@ -301,7 +302,7 @@ TEST(Logs, ColumnsAreComputed) {
       "job_name=job,worker_num*gpu_request=gpus,start-\"queue, s\"=submit_s,end-start=solo_s,"
       "mem_gib*1024=mem_used_mib");
   EXPECT_DOUBLE_EQ(gpu_hours(trace), 49);
-  EXPECT_EQ(trace.workload.jobs[0].profile.mem_used_mib, 2048);
+  EXPECT_EQ(trace.jobs[0].spec.profile.mem_used_mib, 2048);
   EXPECT_EQ(test::texts(trace),
             (std::vector<std::string>{"1 job whose end is before its start (on line 5)"}));
   EXPECT_TRUE(trace.unread_columns.empty());
@@ -402,7 +403,7 @@ TEST(Logs, EachProfileReadsItsLog) {
     EXPECT_EQ(submits(trace), c.submit) << c.format;
     EXPECT_EQ(lengths(trace), c.length) << c.format;
     std::vector<int> gpus;
-    for (const JobSpec& job : trace.workload.jobs) gpus.push_back(job.gpus);
+    for (const JobSpec& job : test::specs_of(trace)) gpus.push_back(job.gpus);
     EXPECT_EQ(gpus, c.gpus) << c.format;
   }
 }
@@ -444,7 +445,7 @@ TEST(Logs, PhillyAsLinesAndAsOneObject) {
   const Trace lines = read(job + "\n" + second + "\n");
   EXPECT_EQ(submits(lines), (std::vector<double>{0, 300}));
   EXPECT_EQ(lengths(lines), (std::vector<double>{3600, 3600}));
-  EXPECT_EQ(read(job).names, (std::vector<std::string>{"app_1"}));
+  EXPECT_EQ(names_of(read(job)), (std::vector<std::string_view>{"app_1"}));
 }
 
 TEST(Logs, BatsimDelaysAreRunTimes) {
@@ -454,7 +455,7 @@ TEST(Logs, BatsimDelaysAreRunTimes) {
           {"id": "4", "res": 1, "profile": "d60"}],
           "profiles": {"d10": {"type": "delay", "delay": 10}, "d60": {"type": "delay", "delay": 60},
                        "x": {"type": "parallel", "cpu": [1]}}})");
-  EXPECT_EQ(trace.names, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(names_of(trace), (std::vector<std::string_view>{"1", "2"}));
   EXPECT_EQ(lengths(trace), (std::vector<double>{10, 60}));
   EXPECT_EQ(trace.left_out.size(), 2U);
   for (const std::string bad : {"{\"jobs\": [], \"nb_res\": 1", "{\"jobs\": 1, \"nb_res\": 1}",
@@ -684,11 +685,11 @@ TEST(Logs, GeneratedLogsAreReadExactlyOrCountedOut) {
                                 << log.text;
       continue;
     }
-    ASSERT_EQ(trace.names.size(), jobs.size()) << seed << "\n" << log.text;
+    ASSERT_EQ(trace.jobs.size(), jobs.size()) << seed << "\n" << log.text;
     std::int64_t first = jobs.front().submit_ns;
     for (const auto& job : jobs) first = std::min(first, job.submit_ns);
     for (std::size_t j = 0; j < jobs.size(); ++j) {
-      const JobSpec& read = trace.workload.jobs[j];
+      const JobSpec& read = trace.jobs[j].spec;
       ASSERT_EQ(read.submit.count(), jobs[j].submit_ns - (log.dates ? first : 0)) << seed << "\n"
                                                                                   << log.text;
       ASSERT_EQ(read.work.count(), jobs[j].length_ns) << seed << "\n"

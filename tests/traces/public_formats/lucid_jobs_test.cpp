@@ -40,9 +40,9 @@ TEST(LucidJobs, ReadsJobsProfilesWorkloadsAndVirtualClusters) {
       "a,u,vc1,j,4,4,COMPLETED,7,9275,ShapeNet,PointNet,128,0,140.2,8.9,7.5,10474.0\n"
       "b,u,vc0,j,1,1,COMPLETED,3,10,CIFAR-10,VGG,32,1,1,28.8,7.3,2320.0\n",
       keys);
-  ASSERT_EQ(trace.names, (std::vector<std::string>{"a", "b"}));
+  ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"a", "b"}));
   EXPECT_EQ(trace.virtual_clusters, (std::vector<std::string>{"vc1", "vc0"}));
-  const JobSpec& a = trace.workload.jobs[0];
+  const JobSpec& a = trace.jobs[0].spec;
   EXPECT_EQ(a.submit, 7s);
   EXPECT_EQ(a.work, 9275s);
   EXPECT_EQ(a.gpus, 4);
@@ -50,9 +50,9 @@ TEST(LucidJobs, ReadsJobsProfilesWorkloadsAndVirtualClusters) {
   EXPECT_EQ(a.profile.mem_time_pct, 7.5);
   EXPECT_EQ(a.profile.mem_used_mib, 10474);
   EXPECT_FALSE(a.profile.packing_label);
-  EXPECT_EQ(trace.workload.jobs[1].virtual_cluster, 1U);
-  EXPECT_EQ(keys.text(trace.keys[1]), "VGG|CIFAR-10|32|1");
-  EXPECT_EQ(trace.workload.arrivals, (std::vector{JobId{1}, JobId{0}}));
+  EXPECT_EQ(trace.jobs[1].spec.virtual_cluster, 1U);
+  EXPECT_EQ(keys.text(trace.jobs[1].key), "VGG|CIFAR-10|32|1");
+  EXPECT_EQ(by_submit_time(trace), (std::vector{JobId{1}, JobId{0}}));
 }
 
 TEST(LucidJobs, CountsWhatItPassesOver) {
@@ -62,7 +62,7 @@ TEST(LucidJobs, CountsWhatItPassesOver) {
       "b,u,v,j,1,1,COMPLETED,3,0,D,M,1,0,1,8,7,1\n"
       "c,u,v,j,1,1,COMPLETED,3,5,D,M,1,0,1,8,7,1\n",
       keys);
-  EXPECT_EQ(trace.names, std::vector<std::string>{"c"});
+  EXPECT_EQ(names_of(trace), std::vector<std::string_view>{"c"});
   EXPECT_EQ(test::texts(trace), (std::vector<std::string>{"1 job without GPUs (on line 2)",
                                                           "1 job without run time (on line 3)"}));
 }
@@ -91,8 +91,8 @@ TEST(LucidJobs, LabelsComeByWorkload) {
   WorkloadKeys keys;
   const Trace trace =
       read_lucid_jobs(directory.path("jobs.csv"), directory.path("labels.csv"), keys);
-  EXPECT_EQ(trace.workload.jobs[0].profile.packing_label, 2);
-  EXPECT_FALSE(trace.workload.jobs[1].profile.packing_label);
+  EXPECT_EQ(trace.jobs[0].spec.profile.packing_label, 2);
+  EXPECT_FALSE(trace.jobs[1].spec.profile.packing_label);
 }
 
 TEST(LucidRates, BothFormsGiveTheSameRows) {

@@ -18,6 +18,7 @@
 #include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/trace_columns.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/tables/apply_solo_table.hpp"
 
@@ -341,27 +342,28 @@ TEST(ApplySoloTable, FillsWhatTheTraceDoesNotKnow) {
   Trace trace = read_job_csv(in, "jobs", keys);
   const SoloTable table = read(kOwn, keys);
   EXPECT_EQ(apply_solo_table(trace, table, "v100", same_letters), 4U);
-  ASSERT_EQ(trace.on_types.size(), 3U);
-  const MeasuredOnType& t4 = trace.on_types[0];
-  const MeasuredOnType& v100 = trace.on_types[1];
-  const MeasuredOnType& a100 = trace.on_types[2];
-  EXPECT_EQ(t4.gpu_type, "t4") << "the trace's own name stays";
-  EXPECT_EQ(v100.gpu_type, "v100");
-  EXPECT_EQ(a100.gpu_type, "A100") << "from the table";
-  EXPECT_EQ(t4.solo_s[0], 250);
-  EXPECT_EQ(t4.solo_s[1], 60) << "the trace's own wins";
-  EXPECT_EQ(t4.solo_s[2], kNever) << "the trace's own wins";
-  EXPECT_EQ(v100.solo_s[0], 100);
-  EXPECT_EQ(v100.memory_mib[0], 8000);
-  EXPECT_EQ(v100.memory_mib[1], 7000) << "the trace's own wins";
-  EXPECT_EQ(a100.solo_s[0], 40);
-  EXPECT_EQ(a100.memory_mib[0], 9000);
+  ASSERT_EQ(trace.measured_types.size(), 3U);
+  EXPECT_EQ(trace.measured_types[0].name, "t4") << "the trace's own name stays";
+  EXPECT_EQ(trace.measured_types[1].name, "v100");
+  EXPECT_EQ(trace.measured_types[2].name, "A100") << "from the table";
+  const auto on_t4 = [&](std::size_t j) { return on_type(trace.jobs[j], 0); };
+  const auto on_v100 = [&](std::size_t j) { return on_type(trace.jobs[j], 1); };
+  const JobOnType on_a100 = on_type(trace.jobs[0], 2);
+  EXPECT_EQ(on_t4(0).solo_s, 250);
+  EXPECT_EQ(on_t4(1).solo_s, 60) << "the trace's own wins";
+  EXPECT_EQ(on_t4(2).solo_s, kNever) << "the trace's own wins";
+  EXPECT_EQ(on_v100(0).solo_s, 100);
+  EXPECT_EQ(on_v100(0).memory_mib, 8000);
+  EXPECT_EQ(on_v100(1).memory_mib, 7000) << "the trace's own wins";
+  EXPECT_EQ(on_a100.solo_s, 40);
+  EXPECT_EQ(on_a100.memory_mib, 9000);
   // gnn is not measured on the V100, so there are no ratios; its memory needs none.
-  EXPECT_TRUE(std::isnan(t4.solo_s[3]));
-  EXPECT_EQ(t4.memory_mib[3], 900);
+  EXPECT_TRUE(std::isnan(on_t4(3).solo_s));
+  EXPECT_EQ(on_t4(3).memory_mib, 900);
   for (std::size_t j : {4U, 5U}) {
-    for (const MeasuredOnType& type : trace.on_types) {
-      EXPECT_TRUE(std::isnan(type.solo_s[j]) && std::isnan(type.memory_mib[j])) << j;
+    for (std::size_t t = 0; t < 3; ++t) {
+      const JobOnType on = on_type(trace.jobs[j], t);
+      EXPECT_TRUE(std::isnan(on.solo_s) && std::isnan(on.memory_mib)) << j;
     }
   }
   EXPECT_EQ(apply_solo_table(trace, table, "v100", same_letters), 0U) << "all is filled";
@@ -378,18 +380,20 @@ TEST(ApplySoloTable, TakesRatiosToTheReferenceTypeOnly) {
   const SoloTable table = read(kSia, keys);
   Trace on_dgx = jobs();
   EXPECT_EQ(apply_solo_table(on_dgx, table, "dgx", same_letters), 2U);
-  ASSERT_EQ(on_dgx.on_types.size(), 2U);
-  EXPECT_EQ(on_dgx.on_types[1].solo_s[0], 400);
-  EXPECT_EQ(on_dgx.on_types[1].solo_s[1], kNever);
-  EXPECT_TRUE(std::isnan(on_dgx.on_types[1].solo_s[2])) << "not measured on the reference type";
+  ASSERT_EQ(on_dgx.measured_types.size(), 2U);
+  EXPECT_EQ(on_type(on_dgx.jobs[0], 1).solo_s, 400);
+  EXPECT_EQ(on_type(on_dgx.jobs[1], 1).solo_s, kNever);
+  EXPECT_TRUE(std::isnan(on_type(on_dgx.jobs[2], 1).solo_s))
+      << "not measured on the reference type";
   Trace on_t4 = jobs();
   EXPECT_EQ(apply_solo_table(on_t4, table, "t4", same_letters), 2U);
-  EXPECT_EQ(on_t4.on_types[0].solo_s[0], 25);
-  EXPECT_TRUE(std::isnan(on_t4.on_types[0].solo_s[1])) << "the table says it does not run on t4";
-  EXPECT_EQ(on_t4.on_types[1].solo_s[2], 100);
+  EXPECT_EQ(on_type(on_t4.jobs[0], 0).solo_s, 25);
+  EXPECT_TRUE(std::isnan(on_type(on_t4.jobs[1], 0).solo_s))
+      << "the table says it does not run on t4";
+  EXPECT_EQ(on_type(on_t4.jobs[2], 1).solo_s, 100);
   Trace on_other = jobs();
   EXPECT_EQ(apply_solo_table(on_other, table, "K80", same_letters), 0U);
-  EXPECT_TRUE(on_other.on_types.empty()) << "nothing is known";
+  EXPECT_TRUE(on_other.measured_types.empty()) << "nothing is known";
 }
 
 TEST(ApplySoloTable, KeepsSoloTimesThatAFileOfJobsCanHold) {
@@ -399,7 +403,7 @@ TEST(ApplySoloTable, KeepsSoloTimesThatAFileOfJobsCanHold) {
   const SoloTable table =
       read("workload,gpu_type,time_s\na,V,1e-9\na,T,9e7\nb,V,9e7\nb,T,1e-9\n", keys);
   EXPECT_EQ(apply_solo_table(trace, table, "V", same_letters), 2U);
-  EXPECT_EQ(trace.on_types[1].solo_s, (std::vector<double>{kLongestSoloS, kLeastSoloS}));
+  EXPECT_EQ(test::solo_s_on(trace, 1), (std::vector<double>{kLongestSoloS, kLeastSoloS}));
 }
 
 TEST(SoloTable, SiasDataSet) {

@@ -245,6 +245,7 @@ Trace jrs_resampled_trace(WorkloadKeys& keys, int jobs, std::optional<double> in
   const std::vector<PaperJob>& pool = jrs_pool();
   Trace trace;
   trace.source = "jrs-resampled";
+  trace.jobs.reserve(static_cast<std::size_t>(jobs));
   Rng arrivals(seed, Stream::kArrivals);
   double submit_s = 0;
   for (int i = 0; i < jobs; ++i) {

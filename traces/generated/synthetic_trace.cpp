@@ -177,6 +177,7 @@ Trace synthetic_trace(const SyntheticOptions& options) {
       options.rate.value_or(options.load * options.gpus / expected_gpu_seconds(options));
   Trace trace;
   trace.source = "synthetic";
+  trace.jobs.reserve(options.jobs);
   std::optional<RunTimes> times;
   if (options.like != nullptr) {
     times.emplace(*options.like);

@@ -44,6 +44,7 @@ struct Case {
   std::string_view policy;
   bool rounds = false;
 };
+[[maybe_unused]] void PrintTo(const Case& c, std::ostream* out) { *out << c.policy; }
 
 std::vector<Case> cases() {
   std::vector<Case> all;
@@ -127,7 +128,5 @@ TEST_P(Gangs, WorkGrowsWithTheirSize) {
 INSTANTIATE_TEST_SUITE_P(Catalogue, Gangs, testing::ValuesIn(cases()), test_name);
 
 }  // namespace
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.policy; }
 
 }  // namespace corun::test::gangs_test

@@ -4,8 +4,8 @@
 usage: rooms_test.py ROOT
 
 Fails on an include that ROOMS does not list, on an entry of ROOMS that no include needs, on a circle between the folders
-of a room, on a README.md of a room that names other rooms in its "May include:" line, and on a header of LIBRARIES
-outside its home. Each departure is a line.
+of a room, on a README.md of a room that names other rooms in its "May include:" line or leaves out a source file of the
+room, and on a header of LIBRARIES outside its home. Each departure is a line.
 """
 import pathlib
 import re
@@ -35,6 +35,10 @@ FREE = ("bench", "tests")
 # Files in a room's own folder may include, and be included by, all its folders; these may not include each other in a
 # circle. sim/base includes nothing else of sim.
 SOURCES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".inl"}
+# A README names each of these files, without its suffix: `job`. Files of one name in several folders of a room have their
+# folder in front: `gp/state`. The tables in MEASURED are data as code, named as a folder.
+NAMED = {*SOURCES, ".py", ".js", ".mjs"}
+MEASURED = "traces/measured/"
 # Libraries with a home: the headers, and the files that may include them.
 LIBRARIES = {
     "HDF5": (r"(hdf5(_hl)?\.h|H5[A-Za-z]*\.h|hdf5/.*|highfive/.*)", r"results/"),
@@ -53,6 +57,8 @@ LIBRARIES = {
 STANDARD = re.compile(r"[a-z_0-9]+")  # headers of the C++ standard library have neither slash nor suffix
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 MAY = re.compile(r"^May include: (.*?)\.(?: |$)", re.MULTILINE)
+SPAN = re.compile(r"`([\w./{},-]+)`")
+CODE_BLOCK = re.compile(r"^(?: {4}|\t).*$", re.MULTILINE)
 
 
 def closure(room):
@@ -98,6 +104,23 @@ def circle(edges):
     return None
 
 
+def unnamed(root, room, page):
+    """The source files of a room, without suffixes, that its README does not name."""
+    spans = {re.sub(r"\.(\w+|\{[\w,]+\})$", "", span) for span in SPAN.findall(CODE_BLOCK.sub("", MAY.sub("", page)))}
+    ends = {span.split("/")[-1] for span in spans}
+    files = {path.relative_to(root).with_suffix("") for path in (root / room).rglob("*") if path.suffix in NAMED}
+    files = {path for path in files if not path.as_posix().startswith(MEASURED)}
+    stems = [path.name for path in files]
+    for path in sorted(files):
+        own = [span for span in spans if f"/{path.as_posix()}".endswith(f"/{span}")]
+        if stems.count(path.name) == 1:
+            named = path.name in ends
+        else:
+            named = any("/" in span for span in own) or (own and len(path.parts) == 2)
+        if not named:
+            yield path.as_posix()
+
+
 def departures(root, rooms=None):
     rooms = ROOMS if rooms is None else rooms
     seen = 0
@@ -134,11 +157,14 @@ def departures(root, rooms=None):
         if found:
             yield f"{' -> '.join(found)}: folders that include each other in a circle"
         readme = root / room / "README.md"
-        told = MAY.search(readme.read_text()) if readme.is_file() else None
+        page = readme.read_text() if readme.is_file() else ""
+        told = MAY.search(page)
         names = re.findall(r"`(\w+)`", told[1]) if told else None
         if names != allowed and not (not allowed and told and told[1] == "nothing"):
             yield (f"{room}/README.md: found {told[0] if told else 'no line `May include:`'}, expected "
                    f"May include: {', '.join(f'`{name}`' for name in allowed) or 'nothing'}.")
+        for name in unnamed(root, room, page):
+            yield f"{room}/README.md does not name {name}: say there what the file holds"
     if not seen:
         yield f"{root}: no include was found"
 
@@ -147,7 +173,7 @@ def selftest():
     """Each rule can fail, and none fails on a tree that keeps them."""
     rooms = {"sim": [], "traces": ["sim"]}
     good = {"sim/a.hpp": "#include <vector>\n", "sim/base/b.hpp": "#include <cmath>\n",
-            "sim/README.md": "May include: nothing.\n", "traces/README.md": "May include: `sim`.\n",
+            "sim/README.md": "May include: nothing.\n`a` `base/b`\n", "traces/README.md": "May include: `sim`.\n`t` `x/t`\n",
             "traces/t.cpp": '#include "sim/a.hpp"\n#include "traces/x/t.hpp"\n', "traces/x/t.hpp": ""}
     bad = {
         "may include only sim": {"sim/c.cpp": '#include "traces/x/t.hpp"\n'},
@@ -157,6 +183,8 @@ def selftest():
         "never does": {"traces/t.cpp": ""},
         "in a circle": {"traces/x/t.hpp": '#include "traces/y/u.hpp"\n', "traces/y/u.hpp": '#include "traces/x/t.hpp"\n'},
         "README.md: found": {"traces/README.md": "May include: `sim`, `models`.\n"},
+        "sim/README.md does not name sim/base/b": {"sim/README.md": "May include: nothing.\n`a`\n"},
+        "traces/README.md does not name traces/x/t": {"traces/README.md": "May include: `sim`.\n`t`\n"},
         "from the top folder": {"traces/x/t.hpp": '#include "../t.hpp"\n'},
         "no include was found": {"sim/a.hpp": "", "sim/base/b.hpp": "", "traces/t.cpp": "", "traces/x/t.hpp": ""},
     }

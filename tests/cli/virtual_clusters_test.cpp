@@ -84,8 +84,8 @@ TEST_F(VirtualClusters, CoRunsAreNumberedByTheirStart) {
     c.pair = {JobId{0}, JobId{1}};
     return c;
   };
-  const TracePart first{{}, {JobId{0}, JobId{3}}};
-  const TracePart second{{}, {JobId{1}, JobId{2}}};
+  const TracePart first{.trace = {}, .arrivals = {}, .jobs = {JobId{0}, JobId{3}}};
+  const TracePart second{.trace = {}, .arrivals = {}, .jobs = {JobId{1}, JobId{2}}};
   RunDetails whole;
   add_details(whole, {{row(0, 10), row(0, 10), row(1, 30)}, {}, {}}, first, 0);
   add_details(whole, {{row(0, 5), row(1, 20)}, {}, {}}, second, 4);

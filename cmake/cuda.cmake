@@ -25,7 +25,7 @@ if(NOT CORUN_CUDA STREQUAL "OFF")
       message(FATAL_ERROR "CORUN_CUDA_ARCHITECTURES=${CORUN_CUDA_ARCHITECTURES}: ${sentence}")
     endif()
     if(NOT CORUN_CUDA_ARCHITECTURES AND NOT CORUN_CUDA STREQUAL "ON" AND NOT EXISTS /dev/nvidiactl)
-      # No GPU is here to run machine code: PTX alone is compiled in a third of the time.
+      # No GPU is here to run machine code, and one architecture compiles sooner than all.
       list(FILTER architectures INCLUDE REGEX "virtual")
     endif()
     set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})

@@ -26,7 +26,8 @@ struct JobSpec {
   int priority = 0;  ///< larger goes first with policies that use priorities
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
-  /// GPU models on which it may run: bit i stands for Trace::model_names[i], in the engine for GpuType::id i; 0: any.
+  /// GPU models on which it may run: bit i stands for Trace::gpu_model_names[i]; 0: any. Before a run the runner sets that
+  /// list to the types of the cluster, so that i is GpuType::id.
   std::uint32_t gpu_models = 0;
   std::uint32_t virtual_cluster = 0;  ///< index into Trace::virtual_clusters, if there are any
   std::int64_t steps = 0;  ///< `work` in whole training steps, if the trace counts them; else 0

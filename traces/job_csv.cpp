@@ -520,9 +520,9 @@ namespace {
 
 std::string model_names(const Trace& trace, std::uint32_t bits) {
   std::string names;
-  for (std::size_t i = 0; i < trace.model_names.size(); ++i) {
+  for (std::size_t i = 0; i < trace.gpu_model_names.size(); ++i) {
     if ((bits >> i & 1U) == 0) continue;
-    names += (names.empty() ? "" : "|") + trace.model_names[i];
+    names += (names.empty() ? "" : "|") + trace.gpu_model_names[i];
   }
   return names;
 }

@@ -83,7 +83,7 @@ struct Trace {
   /// there are none.
   std::vector<SpeedTable::Feature> feature_list;
   std::vector<std::string> virtual_clusters;  ///< names; empty: one queue for the whole cluster
-  std::vector<std::string> model_names;       ///< of the bits of JobSpec::gpu_models, 32 at most
+  std::vector<std::string> gpu_model_names;   ///< of the bits of JobSpec::gpu_models, 32 at most
   /// GPU type of JobSpec::work; empty: not known. The work of a job that names one GPU model is its run time on it.
   std::string reference_type;
   std::vector<MeasuredType> measured_types;  ///< each once
@@ -104,7 +104,7 @@ inline Trace without_jobs(const Trace& whole) {
   Trace empty;
   empty.feature_list = whole.feature_list;
   empty.virtual_clusters = whole.virtual_clusters;
-  empty.model_names = whole.model_names;
+  empty.gpu_model_names = whole.gpu_model_names;
   empty.reference_type = whole.reference_type;
   empty.measured_types = whole.measured_types;
   empty.source = whole.source;

@@ -165,7 +165,7 @@ std::uint32_t TraceBuilder::virtual_cluster(std::string_view name) {
 
 std::optional<std::uint32_t> TraceBuilder::gpu_model(std::string_view name) {
   constexpr std::size_t kMost = 32;
-  auto& models = trace_.model_names;
+  auto& models = trace_.gpu_model_names;
   auto known = std::ranges::find(models, name);
   if (known == models.end()) {
     if (models.size() == kMost) return std::nullopt;

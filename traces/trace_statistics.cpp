@@ -86,14 +86,14 @@ class JobsOnTypes {
     if (cluster.empty()) {
       if (!trace.reference_type.empty()) add(trace.reference_type);
       for (const MeasuredType& type : trace.measured_types) add(type.name);
-      for (const std::string& name : trace.model_names) add(name);
+      for (const std::string& name : trace.gpu_model_names) add(name);
     }
     // By type: its bits among the trace's models, and its measurements.
     bits_.assign(names.size(), 0);
     measured_.assign(names.size(), kNone);
     for (std::size_t t = 0; t < names.size(); ++t) {
-      for (std::size_t m = 0; m < trace.model_names.size(); ++m) {
-        if (types_.same(trace.model_names[m], names[t])) bits_[t] |= std::uint32_t{1} << m;
+      for (std::size_t m = 0; m < trace.gpu_model_names.size(); ++m) {
+        if (types_.same(trace.gpu_model_names[m], names[t])) bits_[t] |= std::uint32_t{1} << m;
       }
       for (std::size_t m = 0; m < trace.measured_types.size(); ++m) {
         if (types_.same(trace.measured_types[m].name, names[t])) measured_[t] = m;

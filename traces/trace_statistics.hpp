@@ -61,7 +61,7 @@ struct GpuTypeStatistics {
   double gpu_s = 0;  ///< their work if all ran here, at the trace's run time where not measured
 };
 
-/// By type of `cluster`, and if that is empty of the trace: Trace::reference_type, measured_types and model_names.
+/// By type of `cluster`, and if that is empty of the trace: Trace::reference_type, measured_types and gpu_model_names.
 std::vector<GpuTypeStatistics> gpu_type_statistics(const Trace& trace,
                                                    std::span<const std::string> cluster);
 

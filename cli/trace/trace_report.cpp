@@ -64,7 +64,7 @@ std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
        fmt::format("{} jobs have one, {} a known demand of memory", s.with_profile, s.with_memory));
   if (s.with_model > 0) {
     line("GPU models", fmt::format("{} jobs name some of {}", s.with_model,
-                                   fmt::join(report.trace->model_names, ", ")));
+                                   fmt::join(report.trace->gpu_model_names, ", ")));
   }
   return out;
 }
@@ -198,7 +198,7 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
             {"jobs_with_profile", s.with_profile},
             {"jobs_with_known_memory", s.with_memory},
             {"jobs_with_gpu_models", s.with_model},
-            {"gpu_models", report.trace->model_names},
+            {"gpu_models", report.trace->gpu_model_names},
             {"gpu_hours", s.gpu_s / 3600},
             {"first_submit_s", s.first_submit_s},
             {"last_submit_s", s.last_submit_s},

@@ -14,7 +14,7 @@ namespace corun::inline runner {
 
 bool restricts_gpu_models(const Cluster& cluster, const Trace& trace) {
   const std::vector<std::string> here = cluster.spec.models();
-  if (!trace.model_names.empty()) return true;
+  if (!trace.gpu_model_names.empty()) return true;
   for (std::size_t m = 0; m < trace.measured_types.size(); ++m) {
     const auto is_measured = [&](const std::string& type) {
       return cluster.types.same(type, trace.measured_types[m].name);
@@ -41,7 +41,7 @@ void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace) 
     return bits;
   };
   std::vector<std::uint32_t> bit_of;
-  for (const std::string& name : trace.model_names) bit_of.push_back(bits_of(name));
+  for (const std::string& name : trace.gpu_model_names) bit_of.push_back(bits_of(name));
   std::vector<std::uint32_t> measured;  // by place in trace.measured_types
   for (const MeasuredType& type : trace.measured_types) measured.push_back(bits_of(type.name));
   const auto all = static_cast<std::uint32_t>((std::uint64_t{1} << here.size()) - 1);
@@ -61,7 +61,8 @@ void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace) 
     if (models != 0) continue;
     std::string names;
     for (std::size_t i = 0; i < bit_of.size(); ++i) {
-      if ((wanted >> i & 1U) != 0) names += (names.empty() ? "" : " or ") + trace.model_names[i];
+      if ((wanted >> i & 1U) != 0)
+        names += (names.empty() ? "" : " or ") + trace.gpu_model_names[i];
     }
     throw InputError(config.place(key),
                      "job '" + printable(job.name) + "' runs on " +
@@ -69,7 +70,7 @@ void fit_gpu_models(const Config& config, const Cluster& cluster, Trace& trace) 
                          ", the cluster has " + printable(cluster.gpu_types(), 300) +
                          "; add such nodes or leave the job out");
   }
-  trace.model_names = here;
+  trace.gpu_model_names = here;
 }
 
 }  // namespace corun::inline runner

@@ -37,13 +37,13 @@ void check_type_names(std::span<const TypeName> names, const Cluster& cluster) {
 }
 
 void check_gpu_models(const Trace& trace, const Cluster& cluster, const std::string& place) {
-  for (std::size_t i = 0; i < trace.model_names.size(); ++i) {
-    if (is_described(trace.model_names[i], cluster)) continue;
+  for (std::size_t i = 0; i < trace.gpu_model_names.size(); ++i) {
+    if (is_described(trace.gpu_model_names[i], cluster)) continue;
     const auto names_it = [&](const TraceJob& j) { return (j.spec.gpu_models >> i & 1U) != 0; };
     const auto job = std::ranges::find_if(trace.jobs, names_it);
     if (job == trace.jobs.end()) continue;
     throw InputError(place, "job '" + printable(job->name) + "' of " + printable(trace.source) +
-                                " runs on an " + unknown(trace.model_names[i], cluster));
+                                " runs on an " + unknown(trace.gpu_model_names[i], cluster));
   }
 }
 

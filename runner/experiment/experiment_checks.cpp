@@ -131,7 +131,7 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
   for (std::size_t t = 0; t < by_type.size(); ++t) {
     if (job.gpu_models != 0 && (job.gpu_models >> t & 1U) == 0) continue;
     gpus += by_type[t];
-    if (job.gpu_models != 0) types += (types.empty() ? " of " : " or ") + trace.model_names[t];
+    if (job.gpu_models != 0) types += (types.empty() ? " of " : " or ") + trace.gpu_model_names[t];
   }
   if (job.gpus > gpus) {
     const char* key = config.cluster.path       ? "cluster.path"

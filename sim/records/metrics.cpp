@@ -136,9 +136,9 @@ void MetricsCollector::job(JobId id, const JobRecord& job) {
   if (job.work > Duration::zero()) stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
 }
 
-void MetricsCollector::episodes(const EpisodeRecord& of_gang, std::span<const GpuId> gpus) {
-  if (of_gang.jobs.empty() || !window_.holds(of_gang.start)) return;
-  if (const auto value = of_gang.ps()) ps_.insert(ps_.end(), gpus.size(), *value);
+void MetricsCollector::episodes(const EpisodeRecord& episode, std::span<const GpuId> gpus) {
+  if (episode.jobs.empty() || !window_.holds(episode.start)) return;
+  if (const auto value = episode.ps()) ps_.insert(ps_.end(), gpus.size(), *value);
 }
 
 MetricValues compute_metrics(const RunRecord& run, SubmitWindow window) {

@@ -86,8 +86,7 @@ class MetricsCollector final : public RunSink {
  public:
   explicit MetricsCollector(std::size_t jobs, SubmitWindow window = {});
   void job(JobId id, const JobRecord& record) override;
-  void episode(const EpisodeRecord& episode) override { episodes(episode, {&episode.gpu, 1}); }
-  void episodes(const EpisodeRecord& of_gang, std::span<const GpuId> gpus) override;
+  void episodes(const EpisodeRecord& episode, std::span<const GpuId> gpus) override;
   /// Completion times by JobId [s]; NaN: not finished, or not submitted in the window.
   std::span<const double> jct() const { return jct_; }
   /// `run` gives the usage and the number of GPUs. Call it once, after all jobs and episodes.

@@ -55,10 +55,10 @@ class RunSink {
   /// Called once for each job, in order of the end of its last episode; for failed jobs at the end of the
   /// run.
   virtual void job(JobId id, const JobRecord& record) = 0;
-  /// Called once for each episode, in order of their ends.
-  virtual void episode(const EpisodeRecord& episode) = 0;
-  /// As episode() for each of these GPUs in turn: the episodes of a gang, which differ in `gpu` and in `primary`.
-  virtual void episodes(const EpisodeRecord& of_gang, std::span<const GpuId> gpus) = 0;
+  /// Called in order of the episodes' ends: an episode on each of these GPUs, one or those of a gang. They are alike but
+  /// for `gpu` and `primary`, of which `episode` has those of one of them.
+  virtual void episodes(const EpisodeRecord& episode, std::span<const GpuId> gpus) = 0;
+  void episode(const EpisodeRecord& episode) { episodes(episode, {&episode.gpu, 1}); }
 };
 
 /// Time integrals over all GPUs [GPU-seconds].

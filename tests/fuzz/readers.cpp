@@ -55,7 +55,7 @@ void check_jobs(const Trace& trace) {
     require(job.gpus >= 1 && job.gpus <= 1'000'000, "a gang size");
     require(job.gpu_milli >= 1 && job.gpu_milli <= 1000, "a share");
     require(job.gpu_milli == 1000 || job.gpus == 1, "a gang of shares");
-    require((std::uint64_t{job.gpu_models} >> trace.model_names.size()) == 0, "a GPU model");
+    require((std::uint64_t{job.gpu_models} >> trace.gpu_model_names.size()) == 0, "a GPU model");
     require(job.virtual_cluster < std::max<std::size_t>(1, trace.virtual_clusters.size()),
             "a virtual cluster");
     require(job.request.cpu_milli >= 0 && job.request.memory_mib >= 0, "a request");

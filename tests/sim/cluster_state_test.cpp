@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -60,6 +62,48 @@ TEST(ClusterState, ProfilingIsMarkedAndUnmarked) {
   EXPECT_TRUE(state.gpu(G(0)).profiling);
   state.remove(G(0), J(0));
   EXPECT_FALSE(state.gpu(G(0)).profiling);
+}
+
+/// Gangs on nodes of 8, 3, 70 (more than a word of a bitmap) and 1, in any order of their GPUs.
+TEST(ClusterState, AGangIsAddedAndRemovedAsItsGpusOneByOne) {
+  const ClusterSpec spec = test::cluster(
+      {test::node(8, 1.0), test::node(3, 1.0), test::node(70, 1.0), test::node(1, 1.0)});
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng(seed, Stream::kTest, 7);
+    std::vector<GpuId> gang;
+    const std::uint32_t first = rng.below(82);
+    for (std::uint32_t g = first; g < 82; ++g) {
+      if (seed % 2 == 0 || rng.below(3) > 0) gang.push_back(G(g));
+    }
+    gang.resize(gang.empty() ? 0 : 1 + rng.below(static_cast<std::uint32_t>(gang.size())));
+    for (std::size_t i = gang.size(); seed % 3 == 0 && i > 1; --i) {
+      std::swap(gang[i - 1], gang[rng.below(static_cast<std::uint32_t>(i))]);
+    }
+    ClusterState whole(spec);
+    ClusterState one_by_one(spec);
+    const auto expect_same = [&] {
+      EXPECT_EQ(members(whole.empty_gpus()), members(one_by_one.empty_gpus())) << seed;
+      EXPECT_EQ(whole.empty_gpus().size(), one_by_one.empty_gpus().size()) << seed;
+      for (std::uint32_t n = 0; n < 4; ++n) {
+        EXPECT_EQ(whole.empty().nodes().free(NodeId{n}),
+                  one_by_one.empty().nodes().free(NodeId{n}));
+      }
+      for (const GpuId g : gang) EXPECT_EQ(whole.gpu(g).residents, one_by_one.gpu(g).residents);
+    };
+    whole.add_alone(gang, J(5));
+    for (const GpuId g : gang) one_by_one.add(g, J(5), false);
+    expect_same();
+    FreeGpus plan = whole.empty();  // GPUs that are free already are no change
+    whole.each_node(gang, [&](NodeId node, std::span<const GpuId> own) {
+      plan.insert(own.front(), node);
+      plan.insert(own, node);
+    });
+    whole.remove_alone(gang);
+    for (const GpuId g : gang) one_by_one.remove(g, J(5));
+    expect_same();
+    EXPECT_EQ(plan.gpus().size(), 82) << seed;
+    EXPECT_EQ(plan.nodes().free(NodeId{2}), 70) << seed;
+  }
 }
 
 TEST(GpuSet, ScanStopsWhenAsked) {

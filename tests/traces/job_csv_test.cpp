@@ -54,7 +54,7 @@ void expect_same(const Trace& a, const WorkloadKeys& keys, const Trace& b,
                  const WorkloadKeys& other_keys) {
   ASSERT_EQ(a.jobs.size(), b.jobs.size());
   EXPECT_EQ(test::imputed_profiles(a), test::imputed_profiles(b));
-  EXPECT_EQ(a.model_names, b.model_names);
+  EXPECT_EQ(a.gpu_model_names, b.gpu_model_names);
   EXPECT_EQ(a.virtual_clusters, b.virtual_clusters);
   ASSERT_EQ(a.measured_types.size(), b.measured_types.size());
   for (std::size_t t = 0; t < a.measured_types.size(); ++t) {
@@ -150,7 +150,7 @@ TEST(JobCsv, ReadsSharesModelsVirtualClustersAndSteps) {
   const auto jobs = test::specs_of(trace);
   EXPECT_EQ(jobs[0].gpu_milli, 460);
   EXPECT_EQ(jobs[1].gpu_milli, 1000);
-  EXPECT_EQ(trace.model_names, (std::vector<std::string>{"V100M16", "T4"}));
+  EXPECT_EQ(trace.gpu_model_names, (std::vector<std::string>{"V100M16", "T4"}));
   EXPECT_EQ(jobs[0].gpu_models, 3u);
   EXPECT_EQ(jobs[1].gpu_models, 0u);
   EXPECT_EQ(jobs[2].gpu_models, 2u);

@@ -136,7 +136,7 @@ TEST(Pai2020, JoinsTheTables) {
   EXPECT_EQ(job(trace, "j1").submit, seconds(1000));
   EXPECT_EQ(job(trace, "j1").work, seconds(945));  // of its instances, not of its tasks
   EXPECT_EQ(job(trace, "j1").gpus, 4);
-  EXPECT_EQ(trace.model_names[0], "V100");
+  EXPECT_EQ(trace.gpu_model_names[0], "V100");
   EXPECT_EQ(job(trace, "j1").gpu_models, 1U);
   EXPECT_EQ(job(trace, "j1").request.cpu_milli, 6000);
   EXPECT_EQ(job(trace, "j2").work, seconds(750));  // none of its instances is listed
@@ -194,7 +194,7 @@ TEST(PaiSimulator, TakesSharesAndInstances) {
   EXPECT_EQ(job(trace, "2").gpus, 1);
   EXPECT_EQ(job(trace, "2").gpu_milli, 500);  // two quarters
   EXPECT_EQ(job(trace, "2").work, milliseconds(60500));
-  EXPECT_EQ(trace.model_names, (std::vector<std::string>{"V100", "T4"}));
+  EXPECT_EQ(trace.gpu_model_names, (std::vector<std::string>{"V100", "T4"}));
   EXPECT_EQ(job(trace, "2").gpu_models, 2U);
   // 4: the file has instances, but not its.
   EXPECT_EQ(test::texts(trace),
@@ -209,7 +209,7 @@ TEST(Openb, TakesSharesAndModels) {
   EXPECT_EQ(job(trace, "p1").gpu_milli, 460);
   EXPECT_EQ(job(trace, "p1").submit, seconds(427));
   EXPECT_EQ(job(trace, "p1").work, seconds(860));  // from its start
-  EXPECT_EQ(trace.model_names, (std::vector<std::string>{"V100M16", "V100M32", "T4"}));
+  EXPECT_EQ(trace.gpu_model_names, (std::vector<std::string>{"V100M16", "V100M32", "T4"}));
   EXPECT_EQ(job(trace, "p0").gpu_models, 0U);
   EXPECT_EQ(job(trace, "p1").gpu_models, 3U);
   EXPECT_EQ(job(trace, "p5").gpu_models, 4U);

@@ -183,7 +183,7 @@ Trace synthetic_trace(const SyntheticOptions& options) {
     times.emplace(*options.like);
     trace.source += ", like " + options.like->source;
     trace.virtual_clusters = options.like->virtual_clusters;
-    trace.model_names = options.like->model_names;
+    trace.gpu_model_names = options.like->gpu_model_names;
     trace.reference_type = options.like->reference_type;
     for (const MeasuredType& type : options.like->measured_types) {
       trace.measured_types.push_back({type.name});

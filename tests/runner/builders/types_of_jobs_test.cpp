@@ -196,7 +196,7 @@ TEST(TypesOfJobs, ProgramsGetTheSpeedsThatEstimatesGrant) {
 TEST(TypesOfJobs, JobsKeepTheTypesOnWhichTheyRun) {
   Parts parts({"cluster.machines=1x1:V100+1x1:T4+1x1:P4"});
   for (int j = 0; j < 3; ++j) parts.add(100);
-  parts.trace.model_names = {"v100", "T4"};
+  parts.trace.gpu_model_names = {"v100", "T4"};
   parts.trace.jobs[1].spec.gpu_models = 3;
   add_type(parts.trace, "T4", {kDoesNotRun, kDoesNotRun, kNaN}, {kNaN, kNaN, kNaN});
   ASSERT_TRUE(restricts_gpu_models(parts.cluster, parts.trace));
@@ -207,7 +207,7 @@ TEST(TypesOfJobs, JobsKeepTheTypesOnWhichTheyRun) {
 
   Parts none({"cluster.machines=1x1:T4+1x1:P4"});
   none.add(100);
-  none.trace.model_names = {"T4"};
+  none.trace.gpu_model_names = {"T4"};
   none.trace.jobs[0].spec.gpu_models = 1;
   add_type(none.trace, "T4", {kDoesNotRun}, {kNaN});
   try {

@@ -141,7 +141,8 @@ TEST(SoloWorkload, MisosJobsRunWhereTheyFit) {
     EXPECT_EQ(on_type(trace.jobs[i], 3).solo_s, to_seconds(job.work));
     EXPECT_EQ(on_type(trace.jobs[i], 3).memory_mib, *job.profile.mem_used_mib);
     for (std::size_t t = 0; t < 3; ++t) {
-      EXPECT_GT(on_type(trace.jobs[i], t).solo_s, 0.99 * to_seconds(job.work)) << "noise apart";
+      EXPECT_GT(on_type(trace.jobs[i], t).solo_s, 0.99 * to_seconds(job.work))
+          << "up to the noise of the measurement";
     }
   }
 }

@@ -283,8 +283,8 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto batch = csv.column("batch");
   const bool has_names = csv.has(job);
   const bool has_virtual_clusters = csv.has(virtual_cluster);
-  std::optional<CsvReader::Column> state = csv.column("state");
-  if (!csv.has(*state)) state = of_others ? usual_state_column(csv, renamed) : std::nullopt;
+  CsvReader::Column state = csv.column("state");
+  if (!csv.has(state) && of_others) state = usual_state_column(csv, renamed).value_or(state);
 
   TraceBuilder builder(source, rules);
   const OnTypes on_types(csv, builder);
@@ -311,7 +311,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
       }
       last = found.name;
     }
-    if (state && !builder.keeps_state(csv.text(*state), csv.line())) continue;
+    if (csv.has(state) && !builder.keeps_state(csv.text(state), csv.line())) continue;
     const auto line = builder.line_of(found.name);
     if (line && of_others) found.name += "#" + std::to_string(row);
     if (line && !of_others) {
@@ -379,7 +379,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   Trace trace =
       submit_times.are_dates() ? builder.take_from_first_submit(place) : builder.take(place);
   trace.unread_columns = csv.unknown();
-  if (state) std::erase(trace.unread_columns, csv.theirs(*state));
+  if (csv.has(state)) std::erase(trace.unread_columns, csv.theirs(state));
   return trace;
 }
 

@@ -9,6 +9,9 @@
 /// advance() can be read once, then go to the record or to a sink.
 namespace corun::inline sim {
 
+/// A record takes about 100 bytes for each, and a results file one row.
+inline constexpr std::size_t kMostEpisodes = 20'000'000;
+
 class RunRecorder {
  public:
   /// `jobs`: jobs of the workload; 0 if the caller fills in RunRecord::jobs. With a sink, which must
@@ -30,7 +33,8 @@ class RunRecorder {
 
   /// A job is over, and so are its episodes.
   void add(JobId job, const JobRecord& record);
-  /// Moves the finished episodes and probes to the record or the sink.
+  /// Moves the finished episodes and probes to the record or the sink. Throws InputError if a record would have
+  /// more than kMostEpisodes.
   void hand_over();
   /// An empty list for an episode, with reused memory if there is any.
   std::vector<JobId> empty_list();
@@ -39,6 +43,9 @@ class RunRecorder {
   RunRecord take();
 
  private:
+  void keep(EpisodeRecord episode, std::span<const GpuId> gang);
+  void check_room(std::size_t more) const;
+
   RunSink* sink_;
   RunRecord record_;
   struct GangEpisodes {

@@ -104,7 +104,7 @@ std::string instances_column(const std::vector<std::string>& names) {
 }
 
 /// As --columns takes it.
-std::string quoted(const std::string& name) {
+std::string in_quotes(const std::string& name) {
   return name.find_first_of(",=\"") == std::string::npos ? name : "\"" + name + "\"";
 }
 
@@ -145,14 +145,15 @@ std::vector<RenamedColumn> guessed(const std::vector<std::string>& header,
   const std::string instances = instances_column(header);
   for (RenamedColumn& column : found) {
     if (column.ours == "gpus" && !instances.empty() && column.theirs != instances) {
-      column.theirs = quoted(column.theirs) + "*" + quoted(instances);
+      column.theirs = in_quotes(column.theirs) + "*" + in_quotes(instances);
     }
   }
   if (std::ranges::find(absent, "solo_s") != absent.end()) {
     const std::string end = with_part(unknown, {"end", "finish", "completion", "deletion", "stop"});
     const std::string start = with_part(unknown, {"start", "begin", "scheduled"});
     if (!end.empty() && !start.empty() && end != start) {
-      found.push_back({quoted(end) + "-" + quoted(start), "solo_s", unit_factor(end, "solo_s")});
+      found.push_back(
+          {in_quotes(end) + "-" + in_quotes(start), "solo_s", unit_factor(end, "solo_s")});
       std::erase(absent, "solo_s");
     }
   }
@@ -178,8 +179,8 @@ std::string columns_text(const std::vector<RenamedColumn>& columns) {
   std::string text;
   for (const RenamedColumn& c : columns) {
     const bool expression = c.theirs.find_first_of("*-\"") != std::string::npos;
-    text += (text.empty() ? "" : ",") + (expression ? c.theirs : quoted(c.theirs)) + "=" + c.ours +
-            (c.factor == 1 ? "" : "*" + csv_number(c.factor));
+    text += (text.empty() ? "" : ",") + (expression ? c.theirs : in_quotes(c.theirs)) + "=" +
+            c.ours + (c.factor == 1 ? "" : "*" + csv_number(c.factor));
   }
   return text;
 }

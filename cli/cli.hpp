@@ -108,6 +108,7 @@ int kb_command(const std::vector<std::string>& arguments);
 int kb_eval_command(const std::vector<std::string>& arguments);
 int live_command(const std::vector<std::string>& arguments);
 int data_command(const std::vector<std::string>& arguments);
+int explain_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);
 
 }  // namespace corun::inline cli

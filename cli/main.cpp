@@ -28,7 +28,7 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 13> kCommands{{
+constexpr std::array<Command, 14> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
@@ -53,6 +53,9 @@ constexpr std::array<Command, 13> kCommands{{
      corun::data_command},
     {"list", "what there is: policies, models, traces, knowledge bases, experiments, keys",
      corun::list_command},
+    {"explain",
+     "what corun models and what not, and what to use instead; a key, a policy, a figure",
+     corun::explain_command},
 }};
 
 void print_help() {

@@ -119,10 +119,26 @@ class GpuDemands {
     ask_for_gpus(spec, whole);
     return true;
   }
+  /// The bit of the GPU type that the cell names, 0 for none: a job that Slurm gave GPUs of a type ran on it.
+  std::uint32_t type_bit(const CsvReader& csv, TraceBuilder& builder) {
+    if (!has_gpus_ || !csv.is_plain(gpus_)) return 0;
+    const std::string type = parse_gpu_type(csv.text(gpus_));
+    if (type.empty()) return 0;
+    const auto bit = builder.gpu_model(type);
+    if (!bit) csv.refuse(gpus_, "at most 32 different GPU types in a log");
+    typed_in_ = csv.theirs(gpus_);
+    return *bit;
+  }
   void tell(TraceBuilder& builder) const {
-    if (rounded_ == 0) return;
-    builder.assume(std::to_string(rounded_) + (rounded_ == 1 ? " job asks" : " jobs ask") +
-                   " for more than one GPU and a part: rounded up to whole GPUs");
+    if (rounded_ > 0) {
+      builder.assume(std::to_string(rounded_) + (rounded_ == 1 ? " job asks" : " jobs ask") +
+                     " for more than one GPU and a part: rounded up to whole GPUs");
+    }
+    if (!typed_in_.empty()) {
+      builder.assume("a job whose " + printable(typed_in_) +
+                     " names one GPU type ran on it, and may run on no other; a column gpu_models "
+                     "would say otherwise");
+    }
   }
 
  private:
@@ -140,6 +156,7 @@ class GpuDemands {
   bool has_gpus_;
   bool has_milli_;
   std::size_t rounded_ = 0;
+  std::string typed_in_;  ///< the column that names types of GPUs; empty: none did
 };
 
 /// Reads submit time, run time and GPUs of a row of a log that others wrote; false if it is no job, which is counted.
@@ -345,6 +362,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
                                         : csv.integer(memory, kRequestRule).value_or(0);
     spec.epoch = csv.seconds(epoch, kWorkRule);
     spec.gpu_models = model_bits(csv, gpu_models, builder);
+    if (of_others && !csv.has(gpu_models)) spec.gpu_models = demands.type_bit(csv, builder);
     if (has_virtual_clusters) {
       spec.virtual_cluster = builder.virtual_cluster(csv.text(virtual_cluster));
     }
@@ -512,6 +530,12 @@ Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys
                    const std::vector<RenamedColumn>& renamed, const LogRules& rules) {
   CsvReader csv(in, name, kJobColumns, options_of(renamed));
   return read_job_csv(csv, name, keys, renamed, rules);
+}
+
+std::vector<std::string_view> job_csv_columns() {
+  std::vector<std::string_view> names;
+  for (const CsvColumn& column : kJobColumns) names.push_back(column.name);
+  return names;
 }
 
 bool looks_like_job_csv(const TraceHead& head) { return has_columns(head, {"submit_s", "solo_s"}); }

@@ -65,6 +65,9 @@ Trace read_job_csv(std::istream& in, const std::string& name, WorkloadKeys& keys
                    const std::vector<RenamedColumn>& renamed = {}, const LogRules& rules = {});
 bool looks_like_job_csv(const TraceHead& head);
 
+/// The names of the table's columns, without those that each GPU type has.
+std::vector<std::string_view> job_csv_columns();
+
 /// Writes all columns but `state`, in the table's order, but leaves out those of the nine before it that no job uses.
 /// Reading it back gives the same jobs with the same identifiers; `source`, `reference_type`, features and `shuffled_by_default` are not part of the file, nor is a type on
 /// which nothing is known of any job. Names must have no tabs and line breaks, as from every reader.

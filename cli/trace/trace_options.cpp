@@ -8,6 +8,7 @@
 
 #include "cli/key_options.hpp"
 #include "cli/note.hpp"
+#include "runner/experiment/trace_experiment.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

@@ -1,7 +1,10 @@
 #include "cli/trace/trace_report.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -31,6 +34,26 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
 }
 
+/// The GPU type on which each run time was measured: "v100 (70 jobs), t4 (50 jobs)".
+std::string measured_types_of(const Trace& trace) {
+  std::map<std::uint32_t, std::size_t> jobs;  // by bit; 0: the job names no type, or several
+  for (const TraceJob& job : trace.jobs) {
+    const std::uint32_t models = job.spec.gpu_models;
+    ++jobs[std::popcount(models) == 1 ? models : 0];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [bit, count] : jobs) {
+    std::string type = "a GPU type that the file does not name";
+    if (bit != 0) {
+      type = printable(trace.gpu_model_names[static_cast<std::size_t>(std::countr_zero(bit))]);
+    } else if (!trace.reference_type.empty()) {
+      type = printable(trace.reference_type);
+    }
+    parts.push_back(fmt::format("{} ({} job{})", type, count, count == 1 ? "" : "s"));
+  }
+  return fmt::format("measured on {}", fmt::join(parts, ", "));
+}
+
 std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
   std::string out;
   const auto line = [&](std::string_view what, const std::string& value) {
@@ -41,6 +64,7 @@ std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
   line("GPUs asked for", fmt::format("{:.6g} in all, {:.4g} per job; {} jobs ask for a part of one",
                                      s.gpus, s.gpus / static_cast<double>(s.jobs), s.sharing));
   line("work", fmt::format("{:.6g} GPU-hours", s.gpu_s / 3600));
+  line("run times", measured_types_of(*report.trace));
   if (s.arrivals_per_hour) {
     line("submitted",
          fmt::format("over {:.4g} hours, {:.4g} per hour; gaps vary by {:.3g} (Poisson: 1)",

@@ -30,11 +30,11 @@ class JobTypeTable final : public JobsOnTypes {
               std::optional<std::uint64_t> noise_seed) const override;
   std::optional<double> memory_mib(JobId job, const GpuType& type) const override;
 
- private:
   const Entry& at(JobId job, const GpuType& type) const {
     return entries_[index(job) * types_ + type.id];
   }
 
+ private:
   std::size_t types_;
   std::vector<Entry> entries_;
   std::vector<WorkloadKey> workloads_;

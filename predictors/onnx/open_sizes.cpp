@@ -78,12 +78,12 @@ void OpenSizes::refuse_unknown(const Graph& graph) {
     for (const std::string& known : shown) {
       if (first.size() < kMostListed) first.push_back(printable(known));
     }
-    const std::string others =
+    const std::string unlisted =
         shown.size() > first.size() ? fmt::format(" and {} more", shown.size() - first.size()) : "";
     throw std::invalid_argument(
         fmt::format("no dimension {} is open in the file; ", in_quotes(name)) +
         (shown.empty() ? "none is"
-                       : fmt::format("open are: {}{}", fmt::join(first, ", "), others)));
+                       : fmt::format("open are: {}{}", fmt::join(first, ", "), unlisted)));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "models/interference/fits/effort.hpp"
 #include "runner/config/policy_reader.hpp"
+#include "runner/config/scope.hpp"
 #include "sim/base/text.hpp"
 
 namespace corun::inline runner {
@@ -302,6 +303,11 @@ std::string unknown_key_message(std::span<const ConfigKey> keys, std::string_vie
       hint = fmt::format("did you mean '{}'? {}", path, hint);
       break;
     }
+  }
+  // Of what is not there: where to read about it.
+  const Topic* topic = find_topic(name);
+  if (topic != nullptr && topic->modelled != Modelled::kYes) {
+    hint = fmt::format("{}; {}", text_of(*topic), hint);
   }
   const std::string where = section.empty() ? "" : fmt::format(" in '{}'", section);
   return fmt::format("unknown key '{}'{}: {}", printable(name), where, hint);

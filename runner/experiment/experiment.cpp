@@ -71,13 +71,13 @@ void Experiment::check(const Trace& trace) {
   const auto on_types = types.table(trace);
   reference_gpus_ = corun::reference_gpus(cluster_.spec, trace, on_types.get());
   overload_ = overload_of(cluster_, trace, reference_gpus_);
-  equal_speeds_ = equal_speeds_of(config_, cluster_, worlds_.measured_on(), types.reference(trace),
-                                  on_types != nullptr);
+  run_times_ = run_times_of(config_, cluster_, worlds_.measured_on(), types.reference(trace), trace,
+                            on_types.get());
   const std::string unmeasured =
       source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
   const std::string blind =
       on_types != nullptr ? blind_to_speeds(cluster_, policies_) : std::string();
-  for (const std::string& sentence : {equal_speeds_, blind, ticks_of(config_), unmeasured}) {
+  for (const std::string& sentence : {run_times_, blind, ticks_of(config_), unmeasured}) {
     if (!sentence.empty()) warnings_.push_back(sentence);
   }
   for (std::string& sentence : warnings_of_jobs(config_, cluster_, beliefs_, policies_, trace)) {

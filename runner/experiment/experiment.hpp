@@ -53,8 +53,8 @@ class Experiment {
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// As WorkloadSource::left_out().
   std::span<const LeftOut> left_out() const { return source_.left_out(); }
-  /// The one of warnings() that equal_speeds_of() gives; empty if there is none.
-  const std::string& equal_speeds() const { return equal_speeds_; }
+  /// The one of warnings() that run_times_of() gives; empty if there is none.
+  const std::string& run_times() const { return run_times_; }
   /// reference_gpus() of the cluster with the jobs of the first replication.
   double reference_gpus() const { return reference_gpus_; }
   /// The warning of overload_of(); empty if there is none.
@@ -112,7 +112,7 @@ class Experiment {
   std::vector<PolicyInstance> policies_;
   PolicyRunner runner_;
   std::vector<std::string> warnings_;
-  std::string equal_speeds_;
+  std::string run_times_;
   std::string overload_;
   double reference_gpus_ = 0;
 };

@@ -161,6 +161,45 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
   return std::nullopt;
 }
 
+/// Of jobs that may run on several GPU types, how their run times on all but one are known.
+struct Converted {
+  bool any = false;
+  float type_sigma = 0;  ///< largest, as SoloPrediction
+  float job_sigma = 0;
+};
+
+Converted converted_times(const Cluster& cluster, const Trace& trace, const JobTypeTable& table) {
+  Converted found;
+  for (const GpuType& type : cluster.spec.types()) {
+    for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+      const std::uint32_t models = trace.jobs[j].spec.gpu_models;
+      if (models != 0 && (models >> type.id & 1U) == 0) continue;
+      const JobTypeTable::Entry& entry = table.at(static_cast<JobId>(j), type);
+      found.any |= entry.source == SoloSource::kScaled || entry.source == SoloSource::kAssumed;
+      found.type_sigma = std::max(found.type_sigma, entry.type_sigma);
+      found.job_sigma = std::max(found.job_sigma, entry.job_sigma);
+    }
+  }
+  return found;
+}
+
+/// "V100-16GB (70 jobs), T4 (50)": of jobs whose run times were measured on the one type that each names.
+std::string named_types(const Cluster& cluster, const Trace& trace, std::size_t& jobs) {
+  std::vector<std::string> parts;
+  for (const GpuType& type : cluster.spec.types()) {
+    const auto count = std::ranges::count_if(trace.jobs, [&](const TraceJob& job) {
+      return job.spec.gpu_models == std::uint32_t{1} << type.id;
+    });
+    if (count == 0) continue;
+    parts.push_back(fmt::format("{} ({}{})", printable(type.name), count,
+                                !parts.empty() ? ""
+                                : count == 1   ? " job"
+                                               : " jobs"));
+    jobs += static_cast<std::size_t>(count);
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& cluster,
@@ -329,16 +368,34 @@ std::string overload_of(const Cluster& cluster, const Trace& trace, double refer
       load, gpus);
 }
 
-std::string equal_speeds_of(const Config& config, const Cluster& cluster,
-                            const std::vector<std::string>& measured_on,
-                            const std::string& reference, bool differ) {
+std::string run_times_of(const Config& config, const Cluster& cluster,
+                         const std::vector<std::string>& measured_on, const std::string& reference,
+                         const Trace& trace, const JobTypeTable* on_types) {
   const std::vector<std::string> models = cluster.spec.models();
   const double speed = config.cluster.gpu_speed;
-  if (differ) {
-    return fmt::format(
-        "run times alone are those of {}; on other types as measured, else scaled by "
-        "bandwidth and peak of the types",
-        reference.empty() ? "the trace's GPU type" : printable(reference));
+  if (on_types != nullptr) {
+    const std::string shown = reference.empty() ? "the trace's GPU type" : printable(reference);
+    std::size_t named = 0;
+    const std::string types = named_types(cluster, trace, named);
+    std::string text = "run times alone are those of " + shown;
+    if (named == trace.jobs.size()) {
+      text = "run times alone were measured on the GPU type that the job names: " + types;
+    } else if (named > 0) {
+      text = fmt::format(
+          "run times alone were measured on the GPU type that the job names, {}, and those of the "
+          "other {} on {}",
+          types, trace.jobs.size() - named, shown);
+    }
+    const Converted others = converted_times(cluster, trace, *on_types);
+    if (others.any)
+      text += "; on other types as measured, else scaled by bandwidth and peak of the types";
+    if (others.any && config.world.noise && others.type_sigma + others.job_sigma > 0) {
+      text += fmt::format(
+          ", times a factor drawn in each replication (world.noise), of which the logarithm has "
+          "a standard deviation of {:.2g} for a type and {:.2g} for a job",
+          others.type_sigma, others.job_sigma);
+    }
+    return text;
   }
   if (models.size() > 1) {
     return fmt::format(

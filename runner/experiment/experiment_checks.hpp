@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/solo/job_type_table.hpp"
 #include "runner/builders/belief_builder.hpp"
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/config/config.hpp"
@@ -48,12 +49,13 @@ std::string blind_to_speeds(const Cluster& cluster, const std::vector<PolicyInst
 /// cluster.
 std::string overload_of(const Cluster& cluster, const Trace& trace, double reference_gpus);
 
-/// How fast jobs run on the GPU types of the cluster, in one sentence: if they `differ` between them, or a
-/// warning that GPU types differ in memory alone, if the cluster has several, or another than those in
-/// `measured_on` (empty: nothing was measured); else empty. `reference`: TypesOfJobs::reference().
-std::string equal_speeds_of(const Config& config, const Cluster& cluster,
-                            const std::vector<std::string>& measured_on,
-                            const std::string& reference, bool differ);
+/// Where the run times alone of the jobs were measured, and how those on the other GPU types of the cluster follow, in
+/// one sentence; with `on_types` null a warning that GPU types differ in memory alone, if the cluster has several, or
+/// another than those in `measured_on` (empty: nothing was measured); else empty. `reference`:
+/// TypesOfJobs::reference().
+std::string run_times_of(const Config& config, const Cluster& cluster,
+                         const std::vector<std::string>& measured_on, const std::string& reference,
+                         const Trace& trace, const JobTypeTable* on_types);
 
 /// A warning that clock ticks lengthen J_c, if there are ticks; else empty.
 std::string ticks_of(const Config& config);

@@ -165,7 +165,7 @@ void print_setting(std::ostream& out, const Shown& shown) {
              config.world.noise ? "" : ", no noise", config.belief.model.text(),
              config.belief.initial);
   if (config.workload.path) print_load(out, shown);
-  if (!experiment.equal_speeds().empty()) fmt::print(out, "{}\n", experiment.equal_speeds());
+  if (!experiment.run_times().empty()) fmt::print(out, "{}\n", experiment.run_times());
   if (config.probing.probes > 0) {
     fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",
                config.probing.probes, config.probing.probes == 1 ? "" : "s", config.probing.seconds,

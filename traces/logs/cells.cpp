@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "sim/base/csv_text.hpp"
 #include "sim/base/text.hpp"
@@ -200,10 +202,16 @@ std::optional<double> gres_count(std::string_view text) {
                                                                      : std::nullopt;  // "gpu:a100"
 }
 
+struct Resources {
+  double gpus = 0;
+  std::string gpu_type;  ///< empty: none is named, or several are
+};
+
 /// The GPUs of a list of resources as Slurm writes it; nothing if it is no such list.
-std::optional<double> parse_resources(std::string_view text) {
+std::optional<Resources> parse_resources(std::string_view text) {
   std::optional<double> total;  // of all types
   double typed = 0;
+  std::vector<std::string> types;
   bool any = false;
   std::size_t depth = 0;
   for (std::size_t from = 0; from < text.size();) {
@@ -228,7 +236,10 @@ std::optional<double> parse_resources(std::string_view text) {
       const auto value = number_within(count, kMostGpus);
       if (!value) return std::nullopt;
       if (all) total = value;
-      if (of_type) typed += *value;
+      if (of_type) {
+        typed += *value;
+        types.push_back(name.substr(name.find(':') + 1));
+      }
       continue;
     }
     std::string lower = lower_case(part);
@@ -248,10 +259,16 @@ std::optional<double> parse_resources(std::string_view text) {
     if (!value) return std::nullopt;
     any = true;
     typed += *value;
+    const std::string_view type = name.substr(0, name.find_first_of(":("));
+    if (!type.empty() && !is_digit(type.front())) types.emplace_back(type);
   }
   if (!any) return std::nullopt;
-  const double gpus = total.value_or(typed);
-  return gpus <= kMostGpus ? std::optional(gpus) : std::nullopt;
+  Resources found{total.value_or(typed), {}};
+  if (found.gpus > kMostGpus) return std::nullopt;
+  if (!types.empty() && std::ranges::count(types, types.front()) == std::ssize(types)) {
+    found.gpu_type = types.front();
+  }
+  return found;
 }
 
 }  // namespace
@@ -321,7 +338,13 @@ std::optional<double> parse_gpus(std::string_view text) {
     const auto percent = number_within(trimmed(text.substr(0, text.size() - 1)), kMostGpus * 100);
     return percent ? std::optional(*percent / 100) : std::nullopt;
   }
-  return parse_resources(text);
+  const auto resources = parse_resources(text);
+  return resources ? std::optional(resources->gpus) : std::nullopt;
+}
+
+std::string parse_gpu_type(std::string_view text) {
+  auto resources = parse_resources(text);
+  return resources ? std::move(resources->gpu_type) : std::string();
 }
 
 std::optional<double> parse_memory_mib(std::string_view text) {

@@ -36,6 +36,10 @@ std::optional<Duration> parse_duration(std::string_view text);
 /// gres/gpu).
 std::optional<double> parse_gpus(std::string_view text);
 
+/// The GPU type that Slurm's words for GPUs name, in lower case: "a100" of "gpu:a100:4" and of "gres/gpu:a100=4". Empty
+/// if they name none or several.
+std::string parse_gpu_type(std::string_view text);
+
 /// Memory in MiB, 0 to 1e12: a number with a unit, "80G", "4321 MiB", "64GB", "1.5T", "16384M", "8Gn" (per node)
 /// and "2Gc" (per core) as sacct prints them; K, M, G and T count by 1024, a bare B is a byte. A bare number is
 /// no such text.

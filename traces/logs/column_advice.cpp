@@ -16,7 +16,7 @@ namespace {
 struct UsualNames {
   std::string_view ours;
   bool parts;  ///< of names, else whole names
-  std::array<std::string_view, 8> theirs;
+  std::array<std::string_view, 12> theirs;  ///< the last may be empty
 };
 constexpr std::array<UsualNames, 4> kUsualNames = {{
     {"job", false, {"job_id", "jobid", "job_name", "jobname", "id", "name", "uid", "uuid"}},
@@ -28,7 +28,8 @@ constexpr std::array<UsualNames, 4> kUsualNames = {{
      {"duration", "runtime", "run_time", "elapsed", "service", "exec", "length", "walltime"}},
     {"gpus",
      true,
-     {"gpus", "num_gpu", "gpu_num", "ngpu", "gpu_count", "gpu_req", "plan_gpu", "gres"}},
+     {"gpus", "num_gpu", "gpu_num", "ngpu", "gpu_count", "gpu_req", "plan_gpu", "gres", "alloctres",
+      "tres_alloc", "reqtres", "tres_req"}},
 }};
 
 /// Endings of names, in lower case, of numbers in other units than ours.
@@ -134,6 +135,7 @@ std::vector<RenamedColumn> guessed(const std::vector<std::string>& header,
   };
   for (const UsualNames& usual : kUsualNames) {
     for (const std::string_view theirs : usual.theirs) {
+      if (theirs.empty()) break;
       if (std::ranges::find(absent, usual.ours) == absent.end()) break;
       const auto at = std::ranges::find_if(unknown, [&](const std::string& name) {
         const std::string candidate = lower_case(name);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/catalog.hpp"
+#include "runner/builders/types_of_jobs.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "tests/helpers/builders.hpp"
 
@@ -159,6 +160,39 @@ TEST(ExperimentChecks, PackingByLabelsNeedsLabels) {
   EXPECT_FALSE(refusal("[{name: lucid, label_sum: -1}]", {}, {{}}));
   EXPECT_TRUE(refusal("[{name: lucid, label_sum: 3}]", {}, {{}}));
   EXPECT_FALSE(refusal("[lucid]", {"cluster.max_jobs_per_gpu=1"}, {{}}));
+}
+
+TEST(ExperimentChecks, RunTimesSayOnWhichTypeTheyWereMeasured) {
+  Parts parts({"cluster.machines=1x1:V100+1x1:T4"});
+  for (int j = 0; j < 3; ++j) parts.add("j" + std::to_string(j), 0, 10);
+  const TypesOfJobs types(*parts.config, parts.cluster);
+  const auto sentence = [&] {
+    const auto table = types.table(parts.trace);
+    return run_times_of(*parts.config, parts.cluster, {}, types.reference(parts.trace), parts.trace,
+                        table.get());
+  };
+  EXPECT_TRUE(contains(sentence(), "run times alone are those of V100-16GB; on other types"));
+  EXPECT_TRUE(contains(sentence(), ", times a factor drawn in each replication (world.noise)"));
+
+  parts.trace.gpu_model_names = {"V100-16GB", "T4"};
+  parts.trace.jobs[0].spec.gpu_models = 1;
+  parts.trace.jobs[1].spec.gpu_models = 2;
+  EXPECT_TRUE(contains(sentence(),
+                       "were measured on the GPU type that the job names, V100-16GB (1 job), T4 "
+                       "(1), and those of the other 1 on V100-16GB; on other types"));
+
+  parts.trace.jobs[2].spec.gpu_models = 2;
+  EXPECT_EQ(sentence(),
+            "run times alone were measured on the GPU type that the job names: V100-16GB (1 job), "
+            "T4 (2)")
+      << "nothing is scaled, and nothing drawn";
+
+  Parts exact({"cluster.machines=1x1:V100+1x1:T4", "world.noise=false"});
+  exact.add("job", 0, 10);
+  const TypesOfJobs of_exact(*exact.config, exact.cluster);
+  EXPECT_FALSE(contains(run_times_of(*exact.config, exact.cluster, {}, "V100-16GB", exact.trace,
+                                     of_exact.table(exact.trace).get()),
+                        "drawn"));
 }
 
 TEST(ExperimentChecks, PodsThatNoNodeHolds) {

@@ -133,6 +133,27 @@ TEST(Cells, ReadGpusAsSlurmAndPeopleWriteThem) {
   }
 }
 
+TEST(Cells, ReadTheOneTypeOfGpusThatSlurmNames) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"gpu:a100:4", "a100"},
+      {"gpu:A100:4(IDX:0-3)", "a100"},
+      {"gpu:a100", "a100"},
+      {"gres:gpu:v100:1", "v100"},
+      {"cpu=8,gres/gpu:a100=4,gres/gpu=4", "a100"},
+      {"gpu:a100:2,gpu:a100:1", "a100"},
+      {"gpu:a100:2,gpu:v100:1", ""},
+      {"gres/gpu:a100=1,gres/gpu:v100=2", ""},
+      {"gpu:2(S:0-1)", ""},
+      {"gpu", ""},
+      {"gres/gpu=4", ""},
+      {"1001=2", ""},
+      {"2", ""},
+      {"", ""},
+      {"two", ""},
+  };
+  for (const auto& [text, type] : cases) EXPECT_EQ(parse_gpu_type(text), type) << text;
+}
+
 TEST(Cells, ReadMemoryWithItsUnit) {
   const std::vector<std::pair<std::string, double>> cases = {
       {"80G", 81'920},    {"4321 MiB", 4321}, {"64GB", 65'536}, {"1.5T", 1'572'864},

@@ -247,6 +247,28 @@ TEST(Logs, GpusAsSlurmWritesThem) {
   EXPECT_DOUBLE_EQ(gpu_hours(trace), 9);
 }
 
+TEST(Logs, AJobRanOnTheGpuTypeThatSlurmNames) {
+  const std::string log =
+      "JobID|Submit|ElapsedRaw|State|AllocTRES|Partition\n"
+      "51|2025-02-03T08:00:00|60|COMPLETED|gres/gpu:v100=2,gres/gpu=2|new\n"
+      "52|2025-02-03T08:10:00|60|COMPLETED|gres/gpu:t4=1|old\n"
+      "53|2025-02-03T08:20:00|60|COMPLETED|gres/gpu:t4=1,gres/gpu:v100=1|new\n"
+      "54|2025-02-03T08:30:00|60|COMPLETED|gres/gpu=1|new\n";
+  const Trace trace = read(log);
+  EXPECT_EQ(trace.gpu_model_names, (std::vector<std::string>{"v100", "t4"}));
+  std::vector<std::uint32_t> types;
+  for (const JobSpec& job : test::specs_of(trace)) types.push_back(job.gpu_models);
+  EXPECT_EQ(types, (std::vector<std::uint32_t>{1, 2, 0, 0})) << "two types, or none, say nothing";
+  EXPECT_TRUE(std::ranges::any_of(trace.assumptions, [](const std::string& a) {
+    return a.starts_with("a job whose AllocTRES names one GPU type ran on it");
+  }));
+  // A column of types says it better.
+  const Trace told =
+      read(log, "JobID=job,Submit=submit_s,ElapsedRaw=solo_s,AllocTRES=gpus,Partition=gpu_models");
+  EXPECT_EQ(told.gpu_model_names, (std::vector<std::string>{"new", "old"}));
+  EXPECT_EQ(told.jobs[2].spec.gpu_models, 1U);
+}
+
 TEST(Logs, PartsOfAGpu) {
   EXPECT_DOUBLE_EQ(
       gpu_hours(read("id,when,dur,n\n1,0,3600,0.5\n2,10,3600,0.25\n3,20,3600,2\n", kColumns)),
@@ -364,6 +386,20 @@ TEST(Logs, EachProfileReadsItsLog) {
        {0, 200},
        {3600, 3600},
        {1, 32}},
+      {"sacct",
+       "JobID|User|State|Submit|ElapsedRaw|AllocTRES\n"
+       "7|u|COMPLETED|2025-03-01T06:01:01|1440|cpu=8,gres/gpu:v100=2,gres/gpu=2\n"
+       "7.batch||COMPLETED|2025-03-01T06:01:01|1440|cpu=8\n"
+       "8|u|PENDING|2025-03-01T06:01:02|0|\n",
+       {0},
+       {1440},
+       {2}},
+      {"sacct-elapsed",
+       "JobID|State|Submit|Elapsed|AllocTRES\n"
+       "7|TIMEOUT|2025-03-01T06:01:01|1-00:24:00|gres/gpu=2\n",
+       {0},
+       {87'840},
+       {2}},
       {"supercloud",
        "id_job,id_user,nodes_alloc,cpus_req,state,timelimit,time_submit,time_eligible,time_start,"
        "time_end,"

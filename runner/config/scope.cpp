@@ -1,0 +1,163 @@
+#include "runner/config/scope.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/base/text.hpp"
+
+namespace corun::inline runner {
+
+namespace {
+
+using enum Modelled;
+
+constexpr auto kTopics = std::to_array<Topic>({
+    {"sharing", "colocation co-location packing corun co-run interference time-slicing mps", kYes,
+     "any number of jobs share a GPU, and the world gives the speed of each beside the others",
+     "cluster.sharing cluster.max_jobs_per_gpu world.model", "docs/models.md"},
+    {"gangs", "gang distributed multi-gpu data-parallel", kYes,
+     "a job of several GPUs starts and ends on all of them at once", "gpus control.start",
+     "docs/formats.md"},
+    {"heterogeneity", "heterogeneous gpu-types type-speeds", kYes,
+     "a job has a speed and a demand of memory on each GPU type: measured, predicted or scaled",
+     "cluster.machines workload.gpu_type workload.solo_times gpu_models", "docs/gpus.md"},
+    {"preemption", "checkpoint suspend resume restart", kYes,
+     "a job leaves its GPUs and starts again: time to save, to load, and lost work",
+     "preemption.save_s preemption.restore_s preemption.lost_work", "docs/configuration.md"},
+    {"out of memory", "oom memory-limit gpu-memory", kYes,
+     "a job above the memory limit fails a while after its start and is submitted again",
+     "cluster.oom.ramp_s cluster.oom.retries mem_used_mib", "docs/configuration.md"},
+    {"estimates", "estimate user-estimates misprediction", kYes,
+     "policies see run times, memory and utilisation with errors",
+     "estimates.duration estimates.memory estimates.utilisation", "docs/configuration.md"},
+    {"profiling", "probing profile-cost", kYes,
+     "a job first runs alone, or beside another, to be measured", "profiling.mode probing.probes",
+     "docs/configuration.md"},
+    {"beliefs", "belief learning online exploration", kYes,
+     "policies know estimated costs of co-runs and learn from those that have finished",
+     "belief.model belief.initial", "docs/knowledge.md"},
+    {"rounds", "round gavel-rounds", kYes, "the scheduler decides at the ends of rounds only",
+     "control.mode control.round_s", "docs/configuration.md"},
+    {"arrivals", "arrival poisson synthetic offered-load", kYes,
+     "submit times of a trace, all at once, or drawn for an offered load",
+     "submit_s workload.load workload.order", "docs/formats.md"},
+    {"migration", "migrate move defragmentation", kPartly,
+     "a preempted job may start on other GPUs at the cost of preemption; srsf-packed moves jobs "
+     "so; "
+     "no policy moves a job that keeps running",
+     "preemption.restore_s srsf-packed", "docs/policies.md"},
+    {"priority", "priorities", kPartly,
+     "kube-default takes jobs of larger priority first; policies of your own see it; others do not",
+     "priority kube-default external", "docs/policies.md"},
+    {"quota", "quotas tenant tenants user users borrowing", kPartly,
+     "virtual clusters are fixed parts of the cluster with a queue each; idle GPUs are not lent, "
+     "and "
+     "users have no quota",
+     "cluster.virtual_clusters virtual_cluster", "docs/configuration.md"},
+    {"fairness", "fair finish-time-fairness themis max-min", kPartly,
+     "results measure it (rho, jain); las shares service by age; no policy maximises fairness",
+     "las", "docs/results.md"},
+    {"backfill", "backfilling easy conservative", kPartly,
+     "jobs may pass one that has no room, without reservation (fifo, blocking: backfill); "
+     "srsf-packed "
+     "reserves GPUs",
+     "fifo srsf-packed", "docs/policies.md"},
+    {"CPU and main memory", "cpu ram host-memory dataloader", kPartly,
+     "policies that place pods keep to requests of CPU and main memory; a lack of them slows no "
+     "job",
+     "cpu_milli memory_mib cluster.cpu_milli_per_node kube-default", "docs/policies.md"},
+    {"inference", "serving service request requests llm token tokens", kPartly,
+     "only as a job of fixed length with a profile: no requests, no latency", "solo_s gpu_util_pct",
+     "docs/formats.md"},
+    {"failures", "failure fault faults crash outage mtbf maintenance", kPartly,
+     "jobs fail when memory runs out; nodes and GPUs never fail", "cluster.oom.retries",
+     "docs/configuration.md"},
+    {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kNo,
+     "a job keeps its number of GPUs; batch sizes do not change. Give each choice as a trace of "
+     "its own",
+     "", "docs/formats.md"},
+    {"phases", "phase dynamic non-stationary adaptation", kNo,
+     "a job has one profile from start to end. Cut a long job into several", "", "docs/formats.md"},
+    {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kNo,
+     "a gang is as fast on many nodes as on one. The placement of fifo keeps gangs on few nodes",
+     "", "docs/policies.md"},
+    {"MIG", "slice slices slicing partition partitioning instance", kNo,
+     "a GPU has no slices. Describe a slice as a GPU type of its own (cluster.gpu_types); no "
+     "policy "
+     "changes them",
+     "", "docs/gpus.md"},
+    {"MPS shares", "sm-share percentage active-thread-percentage", kNo,
+     "no policy sets a job's share of the SMs. A model reads measured shares (share_a) as a "
+     "feature",
+     "", "docs/models.md"},
+    {"deadlines", "deadline slo slos sla latency", kNo,
+     "jobs have no deadline. Percentiles of JCT and the stretch are in the results", "",
+     "docs/results.md"},
+    {"energy", "power watt watts carbon dvfs frequency joule", kNo,
+     "no power is modelled. Busy GPU time and utilisation over time are in the results", "",
+     "docs/results.md"},
+    {"price", "prices cloud spot billing budget dollars", kNo,
+     "GPUs have no price. Multiply the GPU time of the results (busy_s) by one", "",
+     "docs/results.md"},
+    {"autoscaling", "autoscale autoscaler scale-out", kNo,
+     "a cluster has the same nodes from start to end. Sweep cluster.nodes", "", "docs/sweeps.md"},
+    {"dependencies", "dependency workflow workflows dag", kNo,
+     "jobs do not wait for others. Give submit times that hold the order", "", "docs/formats.md"},
+    {"cancellation", "cancel cancelled kill killed timeout walltime time-limit", kNo,
+     "jobs run to their end, and a log's run time is where they ended. Choose jobs by state "
+     "(--states)",
+     "", "docs/formats.md"},
+    {"storage", "disk data-loading dataset-cache io", kNo,
+     "reading data is a part of the measured run time", "", "docs/formats.md"},
+});
+
+/// Lower case, with '-' for '_' and ' '.
+std::string plain(std::string_view word) {
+  std::string text = lower_case(word);
+  std::ranges::replace_if(
+      text, [](char c) { return c == '_' || c == ' '; }, '-');
+  return text;
+}
+
+bool has_word(const Topic& topic, std::string_view word) {
+  if (plain(topic.name) == word) return true;
+  const std::string words = fmt::format(" {} ", topic.words);
+  return !word.empty() && words.find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+const Topic* topic_of(std::string_view word) {
+  const auto at = std::ranges::find_if(kTopics, [&](const Topic& t) { return has_word(t, word); });
+  return at == kTopics.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::string_view name_of(Modelled modelled) {
+  constexpr std::array<std::string_view, 3> kNames{"yes", "partly", "no"};
+  return kNames[static_cast<std::size_t>(modelled)];
+}
+
+std::span<const Topic> topics() { return kTopics; }
+
+const Topic* find_topic(std::string_view word) {
+  const std::string whole = plain(word);
+  if (const Topic* topic = topic_of(whole)) return topic;
+  for (std::size_t from = 0; from < whole.size();) {
+    const std::size_t to = std::min(whole.find_first_of("-.", from), whole.size());
+    if (const Topic* topic = topic_of(std::string_view(whole).substr(from, to - from)))
+      return topic;
+    from = to + 1;
+  }
+  return nullptr;
+}
+
+std::string text_of(const Topic& topic) {
+  constexpr std::array<std::string_view, 3> kHow{"modelled", "modelled in part", "not modelled"};
+  return fmt::format("{}: {}: {} ({})", topic.name, kHow[static_cast<std::size_t>(topic.modelled)],
+                     topic.text, topic.page);
+}
+
+}  // namespace corun::inline runner

@@ -155,6 +155,17 @@ bool tell_failures(const Experiment& experiment, const ReplayResult& result) {
   return told.has_value();
 }
 
+/// The view with what varies between the replications.
+ReplayView with_variations(ReplayView view, const Experiment& experiment,
+                           const ReplayResult& result, const CommonOptions& common) {
+  const Metric metric = view.metrics.empty() ? Metric::kJctS : view.metrics.front();
+  ReplayOptions options;
+  options.threads = common.threads;
+  options.stop = &interrupted();
+  view.variations = variations_of(experiment, result, metric, options);
+  return view;
+}
+
 int compare_worlds(const Config& config, const CommonOptions& common,
                    const std::vector<std::string>& worlds, const AskedView& asked) {
   std::vector<std::unique_ptr<Experiment>> experiments;
@@ -180,14 +191,15 @@ int compare_worlds(const Config& config, const CommonOptions& common,
       out["worlds"].push_back(to_json(*w.experiment, *w.result, view));
       out["worlds"].back()["world"] = w.world;
     }
-    out["ranking"] = ranking_json(shown);
+    out["ranking"] = ranking_json(shown, ranking_metric(view.metrics));
     std::cout << json_text(out);
   } else {
     for (const WorldResult& w : shown) {
-      print_table(std::cout, *w.experiment, *w.result, view);
+      print_table(std::cout, *w.experiment, *w.result,
+                  with_variations(view, *w.experiment, *w.result, common));
       std::cout << "\n";
     }
-    print_ranking(std::cout, shown);
+    print_ranking(std::cout, shown, ranking_metric(view.metrics));
   }
   bool failed = false;
   for (const WorldResult& w : shown) failed |= tell_failures(*w.experiment, *w.result);
@@ -211,11 +223,11 @@ ReplayResult replay_into(ResultsWriter* writer, const Experiment& experiment,
   return replay(experiment, options);
 }
 
-void print_result(Format format, const Experiment& experiment, const ReplayResult& result,
-                  const ReplayView& view) {
-  switch (format) {
+void print_result(const CommonOptions& common, const Experiment& experiment,
+                  const ReplayResult& result, const ReplayView& view) {
+  switch (common.format) {
     case Format::kTable:
-      print_table(std::cout, experiment, result, view);
+      print_table(std::cout, experiment, result, with_variations(view, experiment, result, common));
       break;
     case Format::kJson:
       std::cout << json_text(to_json(experiment, result, view));
@@ -273,7 +285,7 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   if (coverage) {
     print_coverage(common.format, experiment, result);
   } else {
-    print_result(common.format, experiment, result, view);
+    print_result(common, experiment, result, view);
   }
   const bool failed = tell_failures(experiment, result);
   return result.interrupted ? kInterrupted : failed ? kCheckFailed : kDone;

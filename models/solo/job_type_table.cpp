@@ -1,5 +1,6 @@
 #include "models/solo/job_type_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/math.hpp"
@@ -22,6 +23,11 @@ Alone JobTypeTable::alone(JobId job, const GpuType& type,
   Rng own(*noise_seed, Stream::kSoloSpeeds, of_job * kTypes + type.id);
   alone.speed *= math::exp(entry.type_sigma * shared.normal() + entry.job_sigma * own.normal());
   return alone;
+}
+
+bool JobTypeTable::draws() const {
+  return std::ranges::any_of(entries_,
+                             [](const Entry& e) { return e.type_sigma + e.job_sigma > 0; });
 }
 
 std::optional<double> JobTypeTable::memory_mib(JobId job, const GpuType& type) const {

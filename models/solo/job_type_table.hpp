@@ -30,6 +30,8 @@ class JobTypeTable final : public JobsOnTypes {
               std::optional<std::uint64_t> noise_seed) const override;
   std::optional<double> memory_mib(JobId job, const GpuType& type) const override;
 
+  /// Whether a speed is a draw.
+  bool draws() const;
   const Entry& at(JobId job, const GpuType& type) const {
     return entries_[index(job) * types_ + type.id];
   }

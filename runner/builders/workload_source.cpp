@@ -295,8 +295,7 @@ void WorkloadSource::note_units(const Trace& trace) {
 
 std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) const {
   const WorkloadConfig& w = config_->workload;
-  const bool draws = w.profiles == MissingProfiles::kJrs;
-  if (given_ && !draws) return given_;
+  if (given_ != nullptr && w.profiles != MissingProfiles::kJrs) return given_;
   const std::uint64_t seed = seed_of(*config_, replication);
   Trace trace;
   if (given_) {
@@ -318,15 +317,23 @@ std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) cons
     }
     fit_types(trace);
   }
-  if (draws) draw_profiles(trace, seed);
+  if (w.profiles == MissingProfiles::kJrs) draw_profiles(trace, seed);
   return std::make_shared<const Trace>(std::move(trace));
+}
+
+bool WorkloadSource::draws_jobs() const {
+  const bool generates = given_ == nullptr && entry_->generates;
+  return generates || config_->workload.profiles == MissingProfiles::kJrs;
+}
+
+bool WorkloadSource::shuffles(const Trace& trace) const {
+  return config_->workload.order ? *config_->workload.order == QueueOrder::kShuffled
+                                 : trace.shuffled_by_default;
 }
 
 std::vector<JobId> WorkloadSource::arrivals(const Trace& trace, std::size_t replication) const {
   std::vector<JobId> order = by_submit_time(trace);
-  const bool shuffled = config_->workload.order ? *config_->workload.order == QueueOrder::kShuffled
-                                                : trace.shuffled_by_default;
-  if (shuffled) {
+  if (shuffles(trace)) {
     Rng rng(seed_of(*config_, replication), Stream::kQueueOrder);
     rng.shuffle(std::span(order));
     sort_by_submit_time(trace, order);

@@ -39,6 +39,11 @@ class WorkloadSource {
   /// of their identifiers, or in that of one permutation per seed, the same for all policies.
   std::vector<JobId> arrivals(const Trace& trace, std::size_t replication) const;
 
+  /// Whether trace() differs between replications.
+  bool draws_jobs() const;
+  /// Whether arrivals() is a permutation by replication.
+  bool shuffles(const Trace& trace) const;
+
   /// Whether the jobs come from a file or a given queue, not from a generator.
   bool is_given() const { return given_ != nullptr; }
   /// Rows of the file that are no jobs; none for generated jobs.

@@ -32,9 +32,10 @@ ControlOptions control_options(const Config& config) {
   return options;
 }
 
-SimulationOptions simulation_options(const Config& config, std::uint64_t seed) {
+SimulationOptions simulation_options(const Config& config, const RunSeeds& seeds) {
   SimulationOptions options;
-  options.noise_seed = noise_seed(config, seed);
+  options.noise_seed = noise_seed(config, seeds.costs);
+  options.types_seed = noise_seed(config, seeds.speeds);
   options.profile_epoch = config.profiling.mode == ProfilingMode::kEpoch;
   options.profiling_keeps_progress = config.profiling.keeps_progress;
   options.probes_keep_progress = config.probing.keeps_progress;
@@ -45,8 +46,9 @@ SimulationOptions simulation_options(const Config& config, std::uint64_t seed) {
   return options;
 }
 
-RoundOptions round_options(const Config& config, std::uint64_t seed) {
-  return {from_seconds(config.control.round_s.value()), noise_seed(config, seed)};
+RoundOptions round_options(const Config& config, const RunSeeds& seeds) {
+  return {from_seconds(config.control.round_s.value()), noise_seed(config, seeds.costs),
+          noise_seed(config, seeds.speeds)};
 }
 
 DetailLimits detail_limits(const Config& config, std::size_t replication) {

@@ -18,13 +18,20 @@ bool runs_in_rounds(const Config& config);
 /// pass, so `round` stays 0.
 ControlOptions control_options(const Config& config);
 
-/// Options from world.noise, profiling, probing, preemption and control.tick_*. `seed` is the
-/// replication's.
-SimulationOptions simulation_options(const Config& config, std::uint64_t seed);
+/// The seeds of one replication (draws.hpp).
+struct RunSeeds {
+  std::uint64_t costs = 0;   ///< of co-runs
+  std::uint64_t speeds = 0;  ///< alone, on GPU types
+  std::uint64_t estimates = 0;
+  std::uint64_t choices = 0;
+};
+
+/// Options from world.noise, profiling, probing, preemption and control.tick_*.
+SimulationOptions simulation_options(const Config& config, const RunSeeds& seeds);
 
 /// Options from control.round_s and world.noise. Throws std::bad_optional_access without
 /// control.round_s, which check_together() requires in this mode.
-RoundOptions round_options(const Config& config, std::uint64_t seed);
+RoundOptions round_options(const Config& config, const RunSeeds& seeds);
 
 /// What results have of a replication: measure.details, and the bounds of docs/results.md.
 DetailLimits detail_limits(const Config& config, std::size_t replication);

@@ -73,6 +73,7 @@ void Experiment::check(const Trace& trace) {
   overload_ = overload_of(cluster_, trace, reference_gpus_);
   run_times_ = run_times_of(config_, cluster_, worlds_.measured_on(), types.reference(trace), trace,
                             on_types.get());
+  drawn_ = drawn_by(trace, on_types.get());
   const std::string unmeasured =
       source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
   const std::string blind =
@@ -97,6 +98,25 @@ void Experiment::check(const Trace& trace) {
   }
 }
 
+std::vector<Drawn> Experiment::drawn_by(const Trace& trace, const JobTypeTable* on_types) const {
+  std::vector<Drawn> drawn;
+  const auto add = [&](Drawn kind, bool draws) {
+    if (draws) drawn.push_back(kind);
+  };
+  const EstimatesConfig& e = config_.estimates;
+  const auto errs = [](EstimateKind kind) {
+    return kind == EstimateKind::kLognormal || kind == EstimateKind::kShuffled;
+  };
+  add(Drawn::kJobs, source_.draws_jobs());
+  add(Drawn::kOrder, source_.shuffles(trace));
+  add(Drawn::kCosts, config_.world.noise);
+  add(Drawn::kSpeeds, config_.world.noise && on_types != nullptr && on_types->draws());
+  add(Drawn::kBeliefs, config_.belief.known < 1 && std::ranges::any_of(policies_, believes));
+  add(Drawn::kEstimates, errs(e.duration) || errs(e.memory) || errs(e.utilisation));
+  add(Drawn::kChoices, true);
+  return drawn;
+}
+
 std::shared_ptr<const Trace> Experiment::make_trace(std::size_t number) const {
   return source_.trace(number);
 }
@@ -105,14 +125,21 @@ std::vector<JobId> Experiment::arrivals(const Trace& trace, std::size_t number) 
   return source_.arrivals(trace, number);
 }
 
-SharedRun Experiment::shared_run(const Trace& trace, std::size_t number, bool believes) const {
-  return {trace, seed_of(number), believes ? beliefs_.prior(number) : nullptr};
+SharedRun Experiment::shared_run(const Trace& trace, const Draws& draws, bool believes) const {
+  const auto seed = [&](Drawn drawn) { return seed_of(draws.of(drawn)); };
+  return {trace,
+          {.costs = seed(Drawn::kCosts),
+           .speeds = seed(Drawn::kSpeeds),
+           .estimates = seed(Drawn::kEstimates),
+           .choices = seed(Drawn::kChoices)},
+          believes ? beliefs_.prior(draws.of(Drawn::kBeliefs)) : nullptr};
 }
 
 std::unique_ptr<Policy> Experiment::make_policy(const Trace& trace, std::size_t number,
                                                 const PolicyInstance& policy, const World& world,
                                                 const std::atomic<bool>* stop) const {
-  return runner_.make_policy(shared_run(trace, number, believes(policy)), policy, world, stop);
+  return runner_.make_policy(shared_run(trace, Draws(number), believes(policy)), policy, world,
+                             stop);
 }
 
 JobView Experiment::view_of(const Trace& trace, std::size_t number, JobId job) const {
@@ -126,20 +153,20 @@ std::vector<JobView> Experiment::views_of(const Trace& trace, std::size_t number
 PolicyRun Experiment::run_policy(const Trace& trace, std::size_t number,
                                  const PolicyInstance& policy,
                                  const RunObservation& observation) const {
-  return runner_.run(shared_run(trace, number, believes(policy)), arrivals(trace, number), policy,
-                     observation);
+  return runner_.run(shared_run(trace, Draws(number), believes(policy)), arrivals(trace, number),
+                     policy, observation);
 }
 
-Replication Experiment::run(std::size_t number, const RunObservation& observation) const {
+Replication Experiment::run(const Draws& draws, const RunObservation& observation) const {
   Replication replication;
-  replication.number = number;
-  replication.trace = make_trace(number);
+  replication.number = draws.of(Drawn::kJobs);
+  replication.trace = make_trace(replication.number);
   if (observation.keep_records && config_.measure.details) {
     replication.clusters = clusters_of(*replication.trace);
   }
   const SharedRun shared =
-      shared_run(*replication.trace, number, std::ranges::any_of(policies_, believes));
-  const std::vector<JobId> order = arrivals(*replication.trace, number);
+      shared_run(*replication.trace, draws, std::ranges::any_of(policies_, believes));
+  const std::vector<JobId> order = arrivals(*replication.trace, draws.of(Drawn::kOrder));
   for (const PolicyInstance& policy : policies_) {
     replication.runs.push_back(runner_.run(shared, order, policy, observation));
   }
@@ -148,7 +175,7 @@ Replication Experiment::run(std::size_t number, const RunObservation& observatio
 
 void Experiment::check_runs() const {
   const std::shared_ptr<const Trace> trace = make_trace(0);
-  const SharedRun shared = shared_run(*trace, 0, std::ranges::any_of(policies_, believes));
+  const SharedRun shared = shared_run(*trace, Draws(0), std::ranges::any_of(policies_, believes));
   for (const PolicyInstance& policy : policies_) runner_.check(shared, policy);
 }
 

@@ -14,6 +14,7 @@
 #include "runner/builders/workload_source.hpp"
 #include "runner/builders/world_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/experiment/draws.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "runner/experiment/policy_runner.hpp"
 #include "runner/experiment/resolved_config.hpp"
@@ -73,7 +74,13 @@ class Experiment {
   /// at a policy's place if it breaks a rule of the control loop, at the workload's or belief's
   /// place if the jobs of this replication cannot be generated or the model cannot be fitted to its
   /// known pairs. Throws Interrupted if stopped.
-  Replication run(std::size_t number, const RunObservation& observation = {}) const;
+  Replication run(std::size_t number, const RunObservation& observation = {}) const {
+    return run(Draws(number), observation);
+  }
+  /// The same with draws of several replications; its number is that of the jobs.
+  Replication run(const Draws& draws, const RunObservation& observation) const;
+  /// The kinds of draws that the configuration has; any of them may change nothing.
+  const std::vector<Drawn>& drawn() const { return drawn_; }
 
   /// Prepares run(0) without running it: throws the InputErrors that run(0) would throw at its
   /// start.
@@ -99,7 +106,8 @@ class Experiment {
  private:
   void check(const Trace& trace);
   void check_model_files(const Trace& trace);
-  SharedRun shared_run(const Trace& trace, std::size_t number, bool believes) const;
+  SharedRun shared_run(const Trace& trace, const Draws& draws, bool believes) const;
+  std::vector<Drawn> drawn_by(const Trace& trace, const JobTypeTable* on_types) const;
 
   // Each part is constructed from parts above it.
   Resolved resolved_;
@@ -113,6 +121,7 @@ class Experiment {
   PolicyRunner runner_;
   std::vector<std::string> warnings_;
   std::string run_times_;
+  std::vector<Drawn> drawn_;
   std::string overload_;
   double reference_gpus_ = 0;
 };

@@ -74,7 +74,7 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
   PolicyContext context{
       parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()),
       nullptr,
-      shared.seed,
+      shared.seeds.choices,
       config_.control.plan == PlanMode::kOnce,
       stop,
       {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work}};
@@ -89,7 +89,7 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
 }
 
 JobEstimates PolicyRunner::estimates(const SharedRun& shared, const PolicyInstance& policy) const {
-  JobEstimates all{config_.estimates, shared.seed};
+  JobEstimates all{config_.estimates, shared.seeds.estimates};
   const ProfilingMode mode = config_.profiling.mode;
   const bool alone_first = mode == ProfilingMode::kEpoch || mode == ProfilingMode::kMinute;
   const bool by_clusters =
@@ -165,7 +165,7 @@ PolicyRun PolicyRunner::run_parts(const SharedRun& shared, std::span<const JobId
     EventLog log;
     RunObservation observed = observation;
     if (observation.log != nullptr) observed.log = &log;
-    const SharedRun part_of{parts[v].trace, shared.seed, shared.prior};
+    const SharedRun part_of{parts[v].trace, shared.seeds, shared.prior};
     PolicyRun part = run_cluster(cluster, part_of, parts[v].arrivals, policy,
                                  {observed, watched.slices}, nullptr);
     if (observation.log != nullptr) {
@@ -222,10 +222,10 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
   };
   try {
     if (runs_in_rounds(config_)) {
-      run_on(RoundBackend(cluster, workload, *world, round_options(config_, shared.seed)));
+      run_on(RoundBackend(cluster, workload, *world, round_options(config_, shared.seeds)));
       if (sink != nullptr) show(run.record, *sink);
     } else {
-      SimulationOptions options = simulation_options(config_, shared.seed);
+      SimulationOptions options = simulation_options(config_, shared.seeds);
       options.sink = sink;
       run_on(SimulatedBackend(cluster, workload, *world, options));
     }
@@ -249,7 +249,7 @@ void PolicyRunner::check(const SharedRun& shared, const PolicyInstance& policy) 
   }
   for (const TracePart& part :
        split_by_virtual_cluster(shared.trace, {}, cluster_.virtual_clusters)) {
-    check_part({part.trace, shared.seed, shared.prior});
+    check_part({part.trace, shared.seeds, shared.prior});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/builders/world_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/job_views.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "sim/engine/detail_recorder.hpp"
@@ -23,7 +24,7 @@ namespace corun::inline runner {
 /// Data shared by the policies of one replication.
 struct SharedRun {
   const Trace& trace;
-  std::uint64_t seed = 0;
+  RunSeeds seeds;
   BeliefBuilder::Prior prior;  ///< of this replication; null if no policy needs a belief
 };
 

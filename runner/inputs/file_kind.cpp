@@ -74,7 +74,7 @@ constexpr KindText kTexts[] = {
     {FileKind::kModel, "a fitted model",
      "set world.path or belief.initial to it, or judge it: corun model eval --model {0}"},
     {FileKind::kHdf5, "an HDF5 file, as corun writes results",
-     "a sweep's are shown by corun sweep --answers {0}"},
+     "show it: corun report {0} -o page.html; a sweep's also by corun sweep --answers {0}"},
 };
 
 }  // namespace

@@ -125,6 +125,9 @@ std::string table_of(const Experiment& experiment, const ReplayResult& result,
   for (const FailedRun& run : failed_runs(result)) failed[run.policy] = true;
   for (std::size_t p = 0; p < failed.size(); ++p) {
     if (failed[p]) rows[p + 1].front() += " !";
+    if (interval_of(result.comparison.policies[p], Metric::kFailed).mean > 0) {
+      rows[p + 1].front() += " ^";
+    }
   }
   for (const ReplayColumn& column : columns) {
     rows.front().push_back(column.head);

@@ -54,7 +54,8 @@ struct Shown {
     shares = std::ranges::any_of(result.coverage_by_policy,
                                  [](const Coverage& c) { return shared(c) > 0; });
     const auto costs = [](const MetricIntervals& m) {
-      const auto known = [](const Interval& i) { return !std::isnan(i.mean) && i.mean != 0; };
+      constexpr double kRounding = 1e-9;  // of preempted runs, whose parts are whole nanoseconds
+      const auto known = [](const Interval& i) { return std::abs(i.mean) > kRounding; };
       return known(interval_of(m, Metric::kIsd)) || known(interval_of(m, Metric::kPs));
     };
     const bool usual = view.metrics.empty();
@@ -117,9 +118,12 @@ void print_winner(std::ostream& out, const Shown& shown, Metric metric, const st
     const Interval& d = interval_of(shown.result.comparison.versus[p][*best], metric);
     if (!d.excludes_zero()) ties += (ties.empty() ? "" : ", ") + policies[p].label;
   }
-  fmt::print(out, "{}{}: {}{}\n", text, left_out.empty() ? "" : " (without " + left_out + ")",
-             policies[*best].label,
-             ties.empty() ? "" : "; not significantly different (95 %): " + ties);
+  const double given_up = interval_of(shown.metrics(*best), Metric::kFailed).mean;
+  fmt::print(
+      out, "{}{}: {}{}{}\n", text, left_out.empty() ? "" : " (without " + left_out + ")",
+      policies[*best].label,
+      given_up > 0 ? fmt::format(" ^ (gave up {:.4g} of {} jobs)", given_up, shown.jobs) : "",
+      ties.empty() ? "" : "; not significantly different (95 %): " + ties);
 }
 
 /// When the jobs of a file come, how long they run, and the load: mistakes in units show here.
@@ -277,12 +281,41 @@ void print_memory_note(std::ostream& out, const Shown& shown) {
   if (!given_up_under.empty()) {
     fmt::print(
         out,
-        "up to {:.4g} of {} jobs were given up, out of memory once too often, under {}: times "
+        "^ up to {:.4g} of {} jobs were given up, out of memory once too often, under {}: times "
         "and slowdowns are of the others\n",
         jobs_given_up, shown.jobs, given_up_under);
   } else if (oom) {
     fmt::print(out,
                "some runs ended out of memory and were repeated: see `oom` in --format json\n");
+  }
+}
+
+/// Whether two policies have equal figures, to the last bit, in all replications.
+bool are_equal(const ReplayResult& result, std::size_t p, std::size_t q) {
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  return std::ranges::all_of(result.replications, [&](const Replication& r) {
+    return std::ranges::equal(r.runs[p].metrics, r.runs[q].metrics, same);
+  });
+}
+
+/// Names the policies whose figures are equal in every digit, and why.
+void print_equals(std::ostream& out, const Shown& shown) {
+  const std::size_t policies = shown.policies().size();
+  if (shown.result.replications.empty()) return;
+  std::vector<bool> told(policies, false);
+  for (std::size_t p = 0; p < policies; ++p) {
+    if (told[p] || !shown.failed[p].empty()) continue;
+    std::string equal;
+    for (std::size_t q = p + 1; q < policies; ++q) {
+      if (told[q] || !shown.failed[q].empty() || !are_equal(shown.result, p, q)) continue;
+      told[q] = true;
+      equal += ", " + shown.policies()[q].label;
+    }
+    if (equal.empty()) continue;
+    const bool waits = interval_of(shown.metrics(p), Metric::kQueueS).mean > 0;
+    fmt::print(out, "equal in every digit: {}{}: {}\n", shown.policies()[p].label, equal,
+               waits ? "they made the same decisions in all replications"
+                     : "no job waited, so that no decision differed");
   }
 }
 
@@ -384,11 +417,16 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
         out, "no interval: all replications gave the same value{}\n",
         all ? "; workload.order: shuffled or estimates.duration: lognormal would vary them" : "");
   }
+  const std::vector<Metric>& asked = shown.view.metrics;
+  const std::string varies =
+      text_of(shown.view.variations, shown_name(asked.empty() ? Metric::kJctS : asked.front()));
+  if (!varies.empty()) fmt::print(out, "{}\n", varies);
   if (any_mean(shown, [](const Interval& i) { return i.approximate && !i.is_point(); })) {
     fmt::print(
         out,
         "~ approximate interval: the values are few or skewed (experiments/intervals/README.md)\n");
   }
+  print_equals(out, shown);
   print_failures(out, shown);
   print_tick_note(out, shown);
   print_memory_note(out, shown);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/experiment/experiment.hpp"
+#include "runner/replay/variation.hpp"
 #include "sim/records/metrics.hpp"
 
 /// The parts of a replay's result that its output shows.
@@ -16,6 +17,8 @@ struct ReplayView {
   std::optional<std::size_t> baseline;
   /// The metrics that were asked for, in that order; empty: all, and the usual tables.
   std::vector<Metric> metrics;
+  /// What varies between replications; nothing: not asked for.
+  Variations variations = {};
 
   /// The metrics that were asked for, else all.
   std::vector<Metric> all_metrics() const;

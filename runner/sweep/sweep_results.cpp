@@ -386,7 +386,10 @@ SweepResults read_sweep_results(const std::string& path) {
     const std::string kind = read_text_attribute(root, "kind");
     if (kind != kSweepResultsKind) {
       throw InputError(path, "holds '" + printable(kind) +
-                                 "', expected the results of corun sweep ('corun sweep')");
+                                 "', expected the results of corun sweep ('corun sweep'); results "
+                                 "of a replay are shown "
+                                 "by corun report " +
+                                 path + " -o page.html");
     }
     const std::int64_t schema = read_integer_attribute(root, "schema_version");
     if (schema != kSweepSchemaVersion) {

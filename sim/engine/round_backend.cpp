@@ -239,7 +239,7 @@ std::optional<Provenance> RoundBackend::true_speeds(GpuId gpu, std::vector<doubl
 }
 
 double RoundBackend::speed_alone(JobId job, const GpuType& type) const {
-  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, options_.noise_seed).speed;
+  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, types_seed()).speed;
 }
 
 double RoundBackend::slowest_alone(JobId job, std::span<const GpuId> gpus) const {
@@ -285,7 +285,7 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
   group.memory_known &= demand_mib.has_value();
   if (on_types_ != nullptr) {
     for (const GpuId g : group.gpus) {
-      const Alone alone = on_types_->alone(job, state_.gpu_type(g), options_.noise_seed);
+      const Alone alone = on_types_->alone(job, state_.gpu_type(g), types_seed());
       recorder_.usage().solo_s[static_cast<std::size_t>(alone.source)] += stayed_s;
     }
   }

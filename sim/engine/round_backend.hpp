@@ -40,6 +40,7 @@ namespace corun::inline sim {
 struct RoundOptions {
   Duration round = std::chrono::seconds{360};  ///< > 0
   std::optional<std::uint64_t> noise_seed;     ///< empty: the world's expected speeds
+  std::optional<std::uint64_t> types_seed;     ///< as SimulationOptions::types_seed
 };
 
 class RoundBackend final : public ClusterBackend {
@@ -65,6 +66,9 @@ class RoundBackend final : public ClusterBackend {
   RunRecord take_record();
 
  private:
+  std::optional<std::uint64_t> types_seed() const {
+    return options_.types_seed ? options_.types_seed : options_.noise_seed;
+  }
   using Round = std::int64_t;  ///< number of rounds that have ended
 
   struct Progress {

@@ -463,7 +463,7 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
     std::optional<double> demand_mib = profile.mem_used_mib;
     std::optional<SoloSource> source;
     if (on_types_ != nullptr) {
-      const Alone known = on_types_->alone(job, type, options_.noise_seed);
+      const Alone known = on_types_->alone(job, type, types_seed());
       alone = known.speed;
       source = known.source;
       demand_mib = on_types_->memory_mib(job, type);
@@ -602,7 +602,7 @@ Time SimulatedBackend::completion(const Running& running) const {
 
 double SimulatedBackend::speed_alone(JobId job, GpuId gpu) const {
   const GpuType& type = state_.gpu_type(gpu);
-  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, options_.noise_seed).speed;
+  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, types_seed()).speed;
 }
 
 /// The speed of a job alone on all of these GPUs: a gang waits for its slowest member.
@@ -620,7 +620,7 @@ void SimulatedBackend::look_up_alone(GpuId gpu) {
   std::vector<Alone>& alone = devices_[index(gpu)].alone;
   alone.clear();
   for (const JobId j : state_.gpu(gpu).residents) {
-    alone.push_back(on_types_->alone(j, state_.gpu_type(gpu), options_.noise_seed));
+    alone.push_back(on_types_->alone(j, state_.gpu_type(gpu), types_seed()));
   }
 }
 

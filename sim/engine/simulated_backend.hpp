@@ -36,6 +36,8 @@ struct PreemptionCost {
 
 struct SimulationOptions {
   std::optional<std::uint64_t> noise_seed;  ///< empty: the world's expected speeds
+  /// In place of noise_seed for speeds alone on GPU types; empty: noise_seed.
+  std::optional<std::uint64_t> types_seed;
   Duration profiling_minute = std::chrono::seconds{60};
   bool profile_epoch = false;  ///< profiling segment is one epoch (else `profiling_minute`)
   bool profiling_keeps_progress = false;
@@ -118,6 +120,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     return recorder_.finished_probes();
   }
 
+  std::optional<std::uint64_t> types_seed() const {
+    return options_.types_seed ? options_.types_seed : options_.noise_seed;
+  }
   void arrive(JobId job);
   void hand_over();
   void keep(JobId job);

@@ -29,8 +29,9 @@ TEST(EngineOptions, TheDefaultConfigurationHasTheEnginesDefaults) {
   EXPECT_EQ(control.oom_retries, usual.oom_retries);
   EXPECT_EQ(control.probes, usual.probes);
   EXPECT_EQ(control.probe_length, usual.probe_length);
-  const SimulationOptions simulation = simulation_options(config, 7);
+  const SimulationOptions simulation = simulation_options(config, {.costs = 7, .speeds = 8});
   EXPECT_EQ(simulation.noise_seed, 7U);
+  EXPECT_EQ(simulation.types_seed, 8U);
   EXPECT_EQ(simulation.tick, Duration::zero());
   EXPECT_EQ(simulation.sink, nullptr);
 }
@@ -46,8 +47,9 @@ TEST(EngineOptions, EveryKeyReachesItsOption) {
   EXPECT_EQ(control.round, seconds{5});
   EXPECT_EQ(control.reallocate, seconds{60});
   EXPECT_EQ(control.oom_retries, 1);
-  const SimulationOptions simulation = simulation_options(config, 7);
+  const SimulationOptions simulation = simulation_options(config, {.costs = 7, .speeds = 8});
   EXPECT_FALSE(simulation.noise_seed.has_value()) << "world.noise: false";
+  EXPECT_FALSE(simulation.types_seed.has_value());
   EXPECT_TRUE(simulation.profile_epoch);
   EXPECT_TRUE(simulation.profiling_keeps_progress);
   EXPECT_FALSE(simulation.probes_keep_progress);
@@ -59,7 +61,7 @@ TEST(EngineOptions, EveryKeyReachesItsOption) {
   const Config probing = with({"probing={probes: 2, seconds: 30, keeps_progress: true}"});
   EXPECT_EQ(control_options(probing).probes, 2);
   EXPECT_EQ(control_options(probing).probe_length, seconds{30});
-  EXPECT_TRUE(simulation_options(probing, 1).probes_keep_progress);
+  EXPECT_TRUE(simulation_options(probing, {}).probes_keep_progress);
 }
 
 TEST(EngineOptions, EveryWayOfProfiling) {
@@ -76,8 +78,8 @@ TEST(EngineOptions, EveryWayOfProfiling) {
 TEST(EngineOptions, InRoundsTheLengthIsTheBackends) {
   const Config config = with({"control={mode: rounds, round_s: 360}"});
   EXPECT_TRUE(runs_in_rounds(config));
-  EXPECT_EQ(round_options(config, 3).round, seconds{360});
-  EXPECT_EQ(round_options(config, 3).noise_seed, 3U);
+  EXPECT_EQ(round_options(config, {.costs = 3}).round, seconds{360});
+  EXPECT_EQ(round_options(config, {.costs = 3}).noise_seed, 3U);
   EXPECT_EQ(control_options(config).round, Duration::zero());
 }
 

@@ -18,6 +18,7 @@
 #include "runner/replay/replay_output.hpp"
 #include "sim/error.hpp"
 #include "support/time_unit.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/paper_workloads.hpp"
 
 namespace corun::replay_table_test {
@@ -210,6 +211,34 @@ TEST(ReplayTable, ClockTicksKeepTheSlowdownInTheTable) {
   EXPECT_TRUE(has(run.table(), "  ISD %"));
   EXPECT_FALSE(has(run.table(), "measured %"));
   EXPECT_TRUE(has(run.table(), "no job shared under fifo, exclusive: the ISD there is"));
+}
+
+TEST(ReplayTable, APolicyThatGaveUpJobsIsMarkedAndNotNamedBestWithoutThat) {
+  const test::TemporaryDirectory folder;
+  const std::string jobs =
+      folder.write("jobs.csv",
+                   "job,submit_s,solo_s,mem_used_mib\na,0,600,9000\nb,0,600,9000\nc,0,700,9000\n");
+  const Replayed run({"replications=3", "policies=[fcfs, exclusive]", "workload.source=csv",
+                      "workload.path=" + jobs, "cluster.nodes=1", "cluster.oom.retries=0"});
+  const std::string table = run.table();
+  EXPECT_GT(interval_of(run.result.comparison.policies[0], Metric::kFailed).mean, 0);
+  EXPECT_NE(table.find("\nfcfs ^"), std::string::npos) << table;
+  EXPECT_NE(line(table, "^ up to ").find("were given up"), std::string::npos);
+  const std::string best = line(table, "least JCT: ");
+  EXPECT_EQ(best.starts_with("fcfs"), best.starts_with("fcfs ^ (gave up ")) << best;
+}
+
+TEST(ReplayTable, PoliciesThatAreEqualInEveryDigitAreNamedWithTheReason) {
+  const std::string waiting =
+      Replayed({"replications=3", "policies=[exclusive, fifo, sjf]", "cluster.nodes=4"}).table();
+  EXPECT_EQ(line(waiting, "equal in every digit: "),
+            "exclusive, fifo: they made the same decisions in all replications");
+  const std::string idle =
+      Replayed({"replications=3", "policies=[fifo, sjf]", "cluster.nodes=64"}).table();
+  EXPECT_EQ(line(idle, "equal in every digit: "),
+            "fifo, sjf: no job waited, so that no decision differed");
+  const std::string none = Replayed({"replications=3", "policies=[fcfs, exclusive]"}).table();
+  EXPECT_EQ(none.find("equal in every digit"), std::string::npos) << none;
 }
 
 TEST(ReplayTable, OnePolicyHasNoDifferences) {

@@ -3,9 +3,15 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "policies/catalog.hpp"
+#include "runner/config/config_yaml.hpp"
+#include "runner/replay/replay.hpp"
 
 /// Rankings of policies in two worlds, with ties and missing values.
 namespace corun::world_comparison_test {
@@ -69,6 +75,32 @@ TEST(WorldComparison, PoliciesWithoutAFigureAreLast) {
   EXPECT_EQ(r.tau, 1.0);
   EXPECT_FALSE(r.same);
   EXPECT_EQ(rank_world(List{kNone, 1, 2}, List{1, 2, 3}).tau, std::nullopt);
+}
+
+TEST(WorldComparison, RanksByTheFirstMetricThatHasABetterDirection) {
+  EXPECT_EQ(ranking_metric({}), Metric::kIsd);
+  EXPECT_EQ(ranking_metric({Metric::kPs, Metric::kIsd}), Metric::kPs);
+  EXPECT_EQ(ranking_metric({Metric::kJobs, Metric::kJctS}), Metric::kJctS);
+  EXPECT_EQ(ranking_metric({Metric::kJobs}), Metric::kIsd);
+}
+
+TEST(WorldComparison, MoreIsBetterRanksFromTheLargest) {
+  const Experiment experiment(
+      default_config_with(parse_overrides(std::vector<std::string>{
+                              "policies=[fcfs, exclusive, kube-default]", "replications=3"}),
+                          policy_catalog()),
+      "");
+  const ReplayResult result = replay(experiment, {.threads = 2, .keep_records = false});
+  const std::vector<WorldResult> worlds{{"measured", &experiment, &result}};
+  std::ostringstream by_ps;
+  print_ranking(by_ps, worlds, Metric::kPs);
+  EXPECT_NE(by_ps.str().find("ranking by ps, best first"), std::string::npos) << by_ps.str();
+  EXPECT_NE(by_ps.str().find("kube-default > fcfs > exclusive"), std::string::npos) << by_ps.str();
+  EXPECT_EQ(ranking_json(worlds, Metric::kPs)["metric"], "ps");
+  std::ostringstream by_jct;
+  print_ranking(by_jct, worlds, Metric::kJctS);
+  EXPECT_NE(by_jct.str().find("kube-default < fcfs < exclusive"), std::string::npos)
+      << by_jct.str();
 }
 
 }  // namespace

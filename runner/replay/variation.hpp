@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/replay_result.hpp"
+#include "runner/experiment/draws.hpp"
+#include "runner/experiment/experiment.hpp"
+#include "runner/replay/replay.hpp"
+
+/// What varies between the replications of a replay, and how much of its intervals each kind of draw makes.
+namespace corun::inline runner {
+
+struct Variation {
+  Drawn drawn{};
+  /// Of the variance of the metric over replications, a fraction: what this kind does alone, over the sum of all
+  /// kinds, averaged over the policies that vary. Empty: not measured, or the metric does not vary.
+  std::optional<double> share;
+};
+
+struct Variations {
+  bool measured = false;         ///< else what may vary by the configuration
+  std::vector<Variation> kinds;  ///< the largest share first, if it was measured
+};
+
+/// Replications from which the kinds are measured: kRunsOfKind more runs of each kind that the configuration draws, in
+/// which all else is as in the first replication.
+inline constexpr std::size_t kFewestForVariations = 20;
+inline constexpr std::size_t kRunsOfKind = 10;
+
+/// Empty if no metric of any policy varies. Runs replications on options.threads threads, which call none of its
+/// functions; empty if options.stop is set meanwhile.
+Variations variations_of(const Experiment& experiment, const ReplayResult& result, Metric metric,
+                         const ReplayOptions& options);
+
+/// "between replications vary: order of arrivals (80 % of the variance of JCT), ..."; empty without kinds.
+/// `metric`: its name in tables.
+std::string text_of(const Variations& variations, const std::string& metric);
+
+}  // namespace corun::inline runner

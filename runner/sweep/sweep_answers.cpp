@@ -129,19 +129,54 @@ std::optional<std::size_t> best_of(Metric metric, const std::vector<std::size_t>
 
 // ---- configurations -----------------------------------------------------------------------------
 
-/// Means of all points and policies by the metric, the best first; ties by policy, then point.
-std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric) {
+/// Points of the cube.
+using Points = std::vector<std::size_t>;
+
+/// The points with equal values of the keys that are scenarios, or of those that are choices, by their first point.
+std::vector<Points> groups_of(const SweepResults& results, const Cube& cube, bool by_scenario) {
+  const SweepPlan& plan = results.plan;
+  std::map<std::vector<std::string>, std::size_t> known;
+  std::vector<Points> groups;
+  for (std::size_t p = 0; p < cube.points(); ++p) {
+    std::vector<std::string> values;
+    for (std::size_t k = 0; k < plan.keys().size(); ++k) {
+      if (plan.is_scenario(k) == by_scenario) values.push_back(plan.text(cube.number(p), k));
+    }
+    const auto [at, fresh] = known.emplace(std::move(values), groups.size());
+    if (fresh) groups.emplace_back();
+    groups[at->second].push_back(p);
+  }
+  return groups;
+}
+
+/// Means over the points, by replication; NaN where the metric is not defined at one of them.
+std::vector<double> means_over(const Cube& cube, Metric metric, const Points& points,
+                               std::size_t policy) {
+  std::vector<double> means(cube.replications(), 0);
+  for (const std::size_t p : points) {
+    const std::vector<double> values = cube.values(metric, p, policy);
+    for (std::size_t r = 0; r < means.size(); ++r) means[r] += values[r];
+  }
+  for (double& mean : means) mean /= static_cast<double>(points.size());
+  return means;
+}
+
+/// Means of all configurations and policies by the metric, the best first; ties by policy, then point.
+std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric,
+                                        const std::vector<Points>& configurations) {
   struct Candidate {
     ConfigurationAnswer answer;
-    std::size_t point;  ///< of the cube
+    const Points* points;
   };
   std::vector<Candidate> candidates;
   for (std::size_t q = 0; q < cube.policies(); ++q) {
-    for (std::size_t p = 0; p < cube.points(); ++p) {
-      if (never_shares_at(cube, metric, p, q)) continue;
-      std::vector<double> values = cube.values(metric, p, q);
+    for (const Points& points : configurations) {
+      const auto never = [&](std::size_t p) { return never_shares_at(cube, metric, p, q); };
+      if (std::ranges::all_of(points, never)) continue;
+      std::vector<double> values = means_over(cube, metric, points, q);
       std::erase_if(values, [](double value) { return std::isnan(value); });
-      if (!values.empty()) candidates.push_back({{cube.number(p), q, mean_interval(values)}, p});
+      if (values.empty()) continue;
+      candidates.push_back({{cube.number(points.front()), q, mean_interval(values)}, &points});
     }
   }
   std::ranges::stable_sort(candidates, [&](const Candidate& a, const Candidate& b) {
@@ -151,7 +186,7 @@ std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric) {
   std::vector<double> best;
   for (Candidate& candidate : candidates) {
     const std::vector<double> values =
-        cube.values(metric, candidate.point, candidate.answer.policy);
+        means_over(cube, metric, *candidate.points, candidate.answer.policy);
     if (answers.empty()) {
       best = values;
     } else {
@@ -168,16 +203,61 @@ std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric) {
   return answers;
 }
 
-void answer_rankings(const Cube& cube, SweepAnswers& answers) {
+std::vector<RankingAnswer> rankings_of(const Cube& cube, const std::vector<Metric>& metrics,
+                                       const std::vector<Points>& configurations) {
+  std::vector<RankingAnswer> rankings;
   std::vector<double> p;
-  for (const Metric metric : answers.metrics) {
-    answers.rankings.push_back({metric, ranked(cube, metric)});
-    for (const ConfigurationAnswer& one : answers.rankings.back().ranked) p.push_back(one.p);
+  for (const Metric metric : metrics) {
+    rankings.push_back({metric, ranked(cube, metric, configurations)});
+    for (const ConfigurationAnswer& one : rankings.back().ranked) p.push_back(one.p);
   }
   const std::vector<double> adjusted = holm(p);
   auto next = adjusted.begin();
-  for (RankingAnswer& ranking : answers.rankings) {
+  for (RankingAnswer& ranking : rankings) {
     for (ConfigurationAnswer& one : ranking.ranked) one.p_holm = *next++;
+  }
+  return rankings;
+}
+
+/// By the keys that are scenarios, in their order: numbers by size, words by first appearance.
+void sort_by_values(const SweepResults& results, const Cube& cube, std::vector<Points>& scenarios) {
+  const SweepPlan& plan = results.plan;
+  std::vector<std::pair<std::vector<double>, Points>> sorted;
+  for (Points& points : scenarios) sorted.push_back({{}, std::move(points)});
+  for (std::size_t k = 0; k < plan.keys().size(); ++k) {
+    if (!plan.is_scenario(k)) continue;
+    const auto text = [&](const auto& one) {
+      return plan.text(cube.number(one.second.front()), k);
+    };
+    const bool numbers = std::ranges::all_of(
+        sorted, [&](const auto& one) { return parse_number(text(one)).has_value(); });
+    std::vector<std::string> words;
+    for (auto& one : sorted) {
+      const std::string word = text(one);
+      const auto at = std::ranges::find(words, word);
+      one.first.push_back(numbers ? *parse_number(word) : static_cast<double>(at - words.begin()));
+      if (at == words.end()) words.push_back(word);
+    }
+  }
+  std::ranges::stable_sort(sorted, {}, [](const auto& one) { return one.first; });
+  scenarios.clear();
+  for (auto& one : sorted) scenarios.push_back(std::move(one.second));
+}
+
+void answer_rankings(const SweepResults& results, const Cube& cube, SweepAnswers& answers) {
+  std::vector<Points> scenarios = groups_of(results, cube, true);
+  std::vector<Points> everywhere;
+  for (Points& choice : groups_of(results, cube, false)) {
+    if (choice.size() == scenarios.size()) everywhere.push_back(std::move(choice));
+  }
+  answers.rankings = rankings_of(cube, answers.metrics, everywhere);
+  if (scenarios.size() < 2) return;
+  sort_by_values(results, cube, scenarios);
+  for (const Points& points : scenarios) {
+    std::vector<Points> each;
+    for (const std::size_t p : points) each.push_back({p});
+    answers.scenarios.push_back(
+        {cube.number(points.front()), rankings_of(cube, answers.metrics, each)});
   }
 }
 
@@ -554,7 +634,7 @@ SweepAnswers answer_sweep(const SweepResults& results, const std::vector<Metric>
   for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
     factors.push_back(factor_of(results, cube, k));
   }
-  answer_rankings(cube, answers);
+  answer_rankings(results, cube, answers);
   for (const Metric metric : metrics) {
     answer_best(cube, comparison, metric, answers);
     answer_effects(cube, metric, factors, answers);

@@ -22,9 +22,11 @@ inline constexpr double kSignificant = 0.05;
 
 inline constexpr std::size_t kNoPoint = std::numeric_limits<std::size_t>::max();
 
-/// A configuration: a point with one policy.
+/// A configuration: the values of the keys that are choices, with one policy. Its values are means over the scenarios,
+/// equally weighted.
 struct ConfigurationAnswer {
-  std::size_t point = 0;     ///< its number in the sweep
+  std::size_t point =
+      0;  ///< its number in the sweep; the first of its points, one in each scenario
   std::size_t policy = 0;    ///< index into SweepAnswers::policies
   Interval mean;             ///< over replications
   Interval minus_best = {};  ///< paired by replication; NaN for the best
@@ -38,6 +40,13 @@ struct ConfigurationAnswer {
 struct RankingAnswer {
   Metric metric;
   std::vector<ConfigurationAnswer> ranked;
+};
+
+/// The rankings at the points of one scenario: with equal values of the keys that are scenarios
+/// (SweepPlan::is_scenario()). Holm's correction is over the configurations and metrics of the scenario.
+struct ScenarioAnswer {
+  std::size_t point = 0;                ///< the first of its points
+  std::vector<RankingAnswer> rankings;  ///< by metric
 };
 
 /// The best policy by the mean over all points, equally weighted.
@@ -99,7 +108,8 @@ struct SweepAnswers {
   std::size_t points = 0;             ///< points in the file
   std::size_t replications = 0;       ///< replications that every point has
   std::vector<Metric> metrics;
-  std::vector<RankingAnswer> rankings;
+  std::vector<RankingAnswer> rankings;    ///< of the configurations that every scenario has
+  std::vector<ScenarioAnswer> scenarios;  ///< by the values of their keys; empty: there is one
   std::vector<BestAnswer> best;
   std::vector<EffectAnswer> effects;
   std::vector<FrontAnswer> policy_front;  ///< policies, by the mean over all points

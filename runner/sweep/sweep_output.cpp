@@ -1,12 +1,14 @@
 #include "runner/sweep/sweep_output.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "support/charts/svg_chart.hpp"
@@ -76,25 +78,65 @@ std::string indented(Rows rows) {
   return table.text();
 }
 
+/// The swept keys, all or those that are scenarios or choices, as indices into SweepPlan::keys().
+using Keys = std::vector<std::size_t>;
+
+Keys all_keys(const SweepPlan& plan) {
+  Keys keys(plan.keys().size());
+  std::iota(keys.begin(), keys.end(), std::size_t{0});
+  return keys;
+}
+
+Keys keys_of(const SweepPlan& plan, bool scenarios) {
+  Keys keys = all_keys(plan);
+  std::erase_if(keys, [&](std::size_t k) { return plan.is_scenario(k) != scenarios; });
+  return keys;
+}
+
+/// The keys of a ranking over all scenarios: the choices; without scenarios all.
+Keys ranked_keys(const SweepResults& results, const SweepAnswers& answers) {
+  return answers.scenarios.empty() ? all_keys(results.plan) : keys_of(results.plan, false);
+}
+
+void add_names(std::vector<std::string>& row, const SweepPlan& plan, const Keys& keys) {
+  for (const std::size_t k : keys) row.push_back(plan.keys()[k]);
+}
+
+void add_values(std::vector<std::string>& row, const SweepPlan& plan, const Keys& keys,
+                std::size_t point) {
+  for (const std::size_t k : keys) row.push_back(plan.text(point, k));
+}
+
 /// "cluster.nodes=4, belief.known=0.5"
-std::string point_text(const SweepResults& results, std::size_t point) {
+std::string point_text(const SweepPlan& plan, const Keys& keys, std::size_t point) {
   std::string out;
-  for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
-    const std::string& text = results.plan.text(point, k);
+  for (const std::size_t k : keys) {
+    const std::string& text = plan.text(point, k);
     if (text.empty()) continue;
-    out += (out.empty() ? "" : ", ") + results.plan.keys()[k] + "=" + text;
+    out += (out.empty() ? "" : ", ") + plan.keys()[k] + "=" + text;
   }
   return out;
 }
 
-Json json_point(const SweepResults& results, std::size_t point) {
-  if (point == kNoPoint) return nullptr;
+std::string point_text(const SweepResults& results, std::size_t point) {
+  return point_text(results.plan, all_keys(results.plan), point);
+}
+
+Json json_values(const SweepPlan& plan, const Keys& keys, std::size_t point) {
   Json values = Json::object();
-  for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
-    const std::string& text = results.plan.text(point, k);
-    if (!text.empty()) values[results.plan.keys()[k]] = text;
+  for (const std::size_t k : keys) {
+    if (!plan.text(point, k).empty()) values[plan.keys()[k]] = plan.text(point, k);
   }
-  return {{"point", point}, {"values", std::move(values)}};
+  return values;
+}
+
+Json json_point(const SweepResults& results, const Keys& keys, std::size_t point) {
+  if (point == kNoPoint) return nullptr;
+  return {{"point", point}, {"values", json_values(results.plan, keys, point)}};
+}
+
+Json json_point(const SweepResults& results, std::size_t point) {
+  return json_point(results, all_keys(results.plan), point);
 }
 
 std::string better_side(Metric m) {
@@ -139,9 +181,9 @@ std::string ranking_table(const SweepResults& results, const SweepAnswers& answe
                           const RankingAnswer& ranking) {
   constexpr std::size_t kNext = 3;
   const double scale = shown_as(ranking.metric, answers).scale;
-  const std::vector<std::string>& keys = results.plan.keys();
+  const Keys keys = ranked_keys(results, answers);
   Rows rows{{"rank", "policy", "point"}};
-  rows.front().insert(rows.front().end(), keys.begin(), keys.end());
+  add_names(rows.front(), results.plan, keys);
   rows.front().insert(rows.front().end(), {"mean [95 %]", "minus the best [95 %]", "p (Holm)"});
   std::vector<bool> listed(answers.policies.size(), false);
   std::size_t before = 0;
@@ -153,7 +195,7 @@ std::string ranking_table(const SweepResults& results, const SweepAnswers& answe
     row = {std::to_string(shown.rank + 1), answers.policies[one.policy],
            shown.alike > 1 ? fmt::format("{} (+{} equal)", one.point, shown.alike - 1)
                            : std::to_string(one.point)};
-    for (std::size_t k = 0; k < keys.size(); ++k) row.push_back(results.plan.text(one.point, k));
+    add_values(row, results.plan, keys, one.point);
     row.push_back(with_interval(one.mean, scale));
     if (shown.rank == 0) continue;
     row.insert(row.end(), {with_interval(one.minus_best, scale),
@@ -168,12 +210,61 @@ std::size_t not_significant(const RankingAnswer& ranking) {
          (ranking.ranked.empty() ? 0 : 1);
 }
 
+/// The best configuration of each scenario by a metric, with the best of the other policies.
+std::string scenarios_table(const SweepResults& results, const SweepAnswers& answers,
+                            std::size_t metric) {
+  constexpr std::size_t kScenariosMax = 24;
+  const SweepPlan& plan = results.plan;
+  const Keys scenario = keys_of(plan, true);
+  const Keys choice = keys_of(plan, false);
+  const double scale = shown_as(answers.metrics[metric], answers).scale;
+  Rows rows{{}};
+  add_names(rows.front(), plan, scenario);
+  rows.front().push_back("best policy");
+  add_names(rows.front(), plan, choice);
+  rows.front().insert(rows.front().end(),
+                      {"mean [95 %]", "next policy", "minus the best [95 %]", "p (Holm)"});
+  for (const ScenarioAnswer& one : answers.scenarios) {
+    if (rows.size() > kScenariosMax) break;
+    const std::vector<ConfigurationAnswer>& ranked = one.rankings[metric].ranked;
+    std::vector<std::string>& row = rows.emplace_back();
+    add_values(row, plan, scenario, one.point);
+    if (ranked.empty()) continue;
+    const ConfigurationAnswer& best = ranked.front();
+    row.push_back(answers.policies[best.policy]);
+    add_values(row, plan, choice, best.point);
+    row.push_back(with_interval(best.mean, scale));
+    const auto next = std::ranges::find_if(
+        ranked, [&](const ConfigurationAnswer& other) { return other.policy != best.policy; });
+    if (next == ranked.end()) continue;
+    row.insert(row.end(), {answers.policies[next->policy], with_interval(next->minus_best, scale),
+                           p_value(next->p_holm) + (next->significant() ? " *" : "")});
+  }
+  std::string out = indented(std::move(rows));
+  if (answers.scenarios.size() > kScenariosMax) {
+    out += fmt::format("  and {} more: --format csv\n", answers.scenarios.size() - kScenariosMax);
+  }
+  return out;
+}
+
 std::string rankings_text(const SweepResults& results, const SweepAnswers& answers) {
   std::string out;
-  for (const RankingAnswer& ranking : answers.rankings) {
-    if (ranking.ranked.empty()) continue;
-    out += fmt::format("\nbest configuration in {}, {}\n", shown_as(ranking.metric, answers).title,
-                       better_side(ranking.metric)) +
+  const std::string over = answers.scenarios.empty() ? ""
+                                                     : fmt::format(", means over all {} scenarios",
+                                                                   answers.scenarios.size());
+  for (std::size_t m = 0; m < answers.rankings.size(); ++m) {
+    const RankingAnswer& ranking = answers.rankings[m];
+    const std::string title = fmt::format("in {}, {}", shown_as(ranking.metric, answers).title,
+                                          better_side(ranking.metric));
+    if (!answers.scenarios.empty()) {
+      out += "\nbest configuration of each scenario " + title + "\n" +
+             scenarios_table(results, answers, m);
+    }
+    if (ranking.ranked.empty()) {
+      if (!answers.scenarios.empty()) out += "  no configuration was run in all scenarios\n";
+      continue;
+    }
+    out += fmt::format("\nbest configuration {}{}\n", title, over) +
            ranking_table(results, answers, ranking);
     const std::size_t others = ranking.ranked.size() - 1;
     if (answers.replications < kFewestReplications) {
@@ -184,9 +275,9 @@ std::string rankings_text(const SweepResults& results, const SweepAnswers& answe
                          not_significant(ranking), others);
     }
   }
-  if (!out.empty()) {
-    const auto first = std::ranges::find_if(
-        answers.rankings, [](const RankingAnswer& ranking) { return !ranking.ranked.empty(); });
+  const auto first = std::ranges::find_if(
+      answers.rankings, [](const RankingAnswer& ranking) { return !ranking.ranked.empty(); });
+  if (first != answers.rankings.end()) {
     const std::size_t point = first->ranked.front().point;
     const std::uint64_t seed =
         results.plan.config_of(point).seed + results.plan.replications(point);
@@ -314,6 +405,16 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
   std::string out = fmt::format("{} points of {}; {} policies, {} replications{}\n", answers.points,
                                 keys, answers.policies.size(), answers.replications,
                                 results.complete ? "" : "; not all points are there");
+  if (!answers.scenarios.empty()) {
+    const auto names = [&](bool scenarios) {
+      std::vector<std::string> list;
+      add_names(list, results.plan, keys_of(results.plan, scenarios));
+      if (!scenarios) list.insert(list.begin(), "policy");
+      return fmt::format("{}", fmt::join(list, ", "));
+    };
+    out += fmt::format("scenarios: {}; choices: {} (sweep.scenario says otherwise)\n", names(true),
+                       names(false));
+  }
   for (const std::string& left : answers.left_out) out += "left out: " + left + "\n";
   out += failures_text(results);
   out += rankings_text(results, answers);
@@ -358,7 +459,7 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
     item["not_significantly_different"] = not_significant(ranking);
     item["ranked"] = Json::array();
     for (const ConfigurationAnswer& one : ranking.ranked) {
-      Json row = json_point(results, one.point);
+      Json row = json_point(results, ranked_keys(results, answers), one.point);
       row["policy"] = answers.policies[one.policy];
       row["mean"] = interval_json(one.mean);
       const bool best = item["ranked"].empty();
@@ -369,6 +470,22 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
       item["ranked"].push_back(std::move(row));
     }
     out["configurations"].push_back(std::move(item));
+  }
+  out["scenarios"] = Json::array();
+  for (const ScenarioAnswer& scenario : answers.scenarios) {
+    Json item{{"values", json_values(results.plan, keys_of(results.plan, true), scenario.point)}};
+    item["best"] = Json::array();
+    for (const RankingAnswer& ranking : scenario.rankings) {
+      if (ranking.ranked.empty()) continue;
+      const ConfigurationAnswer& one = ranking.ranked.front();
+      Json row{{"metric", name_of(ranking.metric)}};
+      row.update(json_point(results, keys_of(results.plan, false), one.point));
+      row["policy"] = answers.policies[one.policy];
+      row["mean"] = interval_json(one.mean);
+      row["not_significantly_different"] = not_significant(ranking);
+      item["best"].push_back(std::move(row));
+    }
+    out["scenarios"].push_back(std::move(item));
   }
   out["best"] = Json::array();
   for (const BestAnswer& best : answers.best) {
@@ -448,11 +565,20 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
   for (const RankingAnswer& ranking : answers.rankings) {
     for (const ConfigurationAnswer& one : ranking.ranked) {
       const std::string& policy = answers.policies[one.policy];
-      const std::string at = point_text(results, one.point);
+      const std::string at = point_text(results.plan, ranked_keys(results, answers), one.point);
       const std::string point = std::to_string(one.point);
       row("configuration", name_of(ranking.metric), policy, at, one.mean, none, point);
       if (&one == &ranking.ranked.front()) continue;
       row("minus-best", name_of(ranking.metric), policy, at, one.minus_best, one.p_holm, point);
+    }
+  }
+  for (const ScenarioAnswer& scenario : answers.scenarios) {
+    for (const RankingAnswer& ranking : scenario.rankings) {
+      for (const ConfigurationAnswer& one : ranking.ranked) {
+        row(&one == &ranking.ranked.front() ? "scenario-best" : "scenario", name_of(ranking.metric),
+            answers.policies[one.policy], point_text(results, one.point), one.mean, one.p_holm,
+            std::to_string(one.point));
+      }
     }
   }
   for (const BestAnswer& best : answers.best) {
@@ -500,11 +626,30 @@ std::vector<std::string> keys_by_share(const SweepResults& results, const SweepA
   return keys;
 }
 
+/// "control.round_s [s]": a key with the unit in which its name ends.
+std::string with_unit(const std::string& key) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kUnits{
+      {{"_s", "s"}, {"_pct", "%"}, {"_mib", "MiB"}, {"_milli", "1/1000 core"}}};
+  for (const auto& [ending, unit] : kUnits) {
+    if (key.ends_with(ending)) return fmt::format("{} [{}]", key, unit);
+  }
+  return key;
+}
+
+/// "jct [min]" of "jct min".
+std::string axis_of(Metric metric, const std::string& title) {
+  const bool plain = metric_info(metric).unit == "1" && !judged(metric).percent;
+  return title.ends_with("_s") ? title.substr(0, title.size() - 2) + " [s]"
+         : plain
+             ? title
+             : title.substr(0, title.rfind(' ')) + " [" + title.substr(title.rfind(' ') + 1) + "]";
+}
+
 LinePanel policies_panel(const SweepAnswers& answers, const BestAnswer& best) {
   const auto [title, s] = shown_as(best.metric, answers);
   LinePanel panel{fmt::format("{} ({})", title, better_side(best.metric)),
                   "",
-                  "",
+                  axis_of(best.metric, title),
                   false,
                   false,
                   {},
@@ -519,7 +664,12 @@ LinePanel policies_panel(const SweepAnswers& answers, const BestAnswer& best) {
 
 LinePanel key_panel(const SweepAnswers& answers, Metric metric, const std::string& key) {
   const auto [title, scale] = shown_as(metric, answers);
-  LinePanel panel{fmt::format("{} by {}", title, key), "", "", false, false, {}};
+  LinePanel panel{fmt::format("{} by {}", title, key),
+                  with_unit(key),
+                  axis_of(metric, title),
+                  false,
+                  false,
+                  {}};
   const bool many = answers.policies.size() > 1;
   for (const EffectAnswer& effect : answers.effects) {
     if (effect.metric != metric || effect.factor != key || effect.policy.empty() == many) continue;
@@ -539,7 +689,7 @@ LinePanel key_panel(const SweepAnswers& answers, Metric metric, const std::strin
 }
 
 LinePanel front_panel(const SweepAnswers& answers) {
-  LinePanel panel{"ps % against isd %, point by point", "", "", false, false, {}};
+  LinePanel panel{"ps % against isd %, point by point", "isd [%]", "ps [%]", false, false, {}};
   for (std::size_t q = 0; q < answers.policies.size(); ++q) {
     LineSeries series{answers.policies[q], {}, false};
     for (const FrontAnswer& cell : answers.cells) {

@@ -27,6 +27,7 @@ using NodeKind = YamlNode::Kind;
 
 constexpr std::string_view kSection = "sweep";
 constexpr std::array<std::string_view, 4> kWays = {"grid", "list", "random", "latin-hypercube"};
+constexpr std::string_view kScenario = "scenario";
 constexpr std::size_t kKeysMax = 100;
 constexpr std::size_t kBytesMax = std::size_t{256} << 20U;  // lists of points may be long
 
@@ -232,15 +233,20 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   plan.root_ = std::move(root);
   plan.base_ = config_from_tree(plan.root_, {}, policies);
 
-  if (section.kind != NodeKind::kMap || section.children.size() != 1) {
-    refuse(section, "sweep", fmt::format("one of {}", fmt::join(kWays, ", ")));
-  }
-  check_keys(section, "sweep", kWays);
-  const YamlNode& way = section.children.front();
+  const std::string expected = fmt::format("one of {}", fmt::join(kWays, ", "));
+  if (section.kind != NodeKind::kMap) refuse(section, "sweep", expected);
+  std::vector<std::string_view> known(kWays.begin(), kWays.end());
+  known.push_back(kScenario);
+  check_keys(section, "sweep", known);
+  const YamlNode* const scenario = section.find(kScenario);
+  if (section.children.size() != (scenario == nullptr ? 1U : 2U))
+    refuse(section, "sweep", expected);
+  const YamlNode& way = section.children[&section.children.front() == scenario ? 1 : 0];
   if (way.key == "grid") plan.read_grid(way);
   if (way.key == "list") plan.read_list(way);
   if (way.key == "random") plan.read_space(way, false);
   if (way.key == "latin-hypercube") plan.read_space(way, true);
+  plan.read_scenario(scenario);
   std::map<std::string, std::size_t> by_position;
   for (std::size_t k = 0; k < plan.keys_.size(); ++k) {
     const std::string key = with_position(plan.root_, plan.keys_[k]);
@@ -382,6 +388,30 @@ void SweepPlan::read_space(const YamlNode& section, bool stratified) {
   }
 }
 
+void SweepPlan::read_scenario(const YamlNode* list) {
+  constexpr std::array<std::string_view, 6> kSections = {"workload",  "cluster",    "world",
+                                                         "estimates", "preemption", "measure"};
+  for (const std::string& key : keys_) {
+    const std::string_view section = std::string_view(key).substr(0, key.find_first_of(".["));
+    is_scenario_.push_back(std::ranges::find(kSections, section) != kSections.end() ||
+                           section == "replications" || section == "seed");
+  }
+  if (list == nullptr) return;
+  if (list->kind != NodeKind::kSequence) {
+    refuse(*list, "sweep.scenario", "a list of swept keys such as [cluster.nodes]");
+  }
+  told_scenario_ = true;
+  is_scenario_.assign(keys_.size(), false);
+  for (const YamlNode& name : list->children) {
+    const auto at = std::ranges::find(keys_, name.text);
+    if (name.kind != NodeKind::kScalar || at == keys_.end()) {
+      refuse(name, "sweep.scenario",
+             fmt::format("one of the swept keys {}", fmt::join(keys_, ", ")));
+    }
+    is_scenario_[static_cast<std::size_t>(at - keys_.begin())] = true;
+  }
+}
+
 void SweepPlan::check_points() {
   const std::size_t points = keys_.empty() ? 1 : chosen_.size() / keys_.size();
   replications_.reserve(points);
@@ -414,7 +444,15 @@ std::string SweepPlan::describe(std::size_t point) const {
 }
 
 std::string SweepPlan::dump_yaml() const {
-  std::string out = dump_unresolved(base_) + "sweep:\n  list:\n";
+  std::string out = dump_unresolved(base_) + "sweep:\n";
+  if (told_scenario_) {
+    std::vector<std::string> scenario;
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      if (is_scenario_[k]) scenario.push_back(written_key(keys_[k]));
+    }
+    out += fmt::format("  scenario: [{}]\n", fmt::join(scenario, ", "));
+  }
+  out += "  list:\n";
   for (std::size_t p = 0; p < points(); ++p) {
     std::string values;
     for (std::size_t k = 0; k < keys_.size(); ++k) {

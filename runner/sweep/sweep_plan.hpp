@@ -41,6 +41,10 @@ class SweepPlan {
   std::size_t points() const { return replications_.size(); }
   /// The swept keys, in the order in which they were first named.
   const std::vector<std::string>& keys() const { return keys_; }
+  /// Whether a key says what the policies meet (load, cluster, costs), not what an operator chooses: those of
+  /// `sweep.scenario`, else those below workload, cluster, world, estimates, preemption and measure, `replications` and
+  /// `seed`.
+  bool is_scenario(std::size_t key) const { return is_scenario_[key]; }
   /// The value of a key at a point, as text; empty if the point keeps the configuration's value.
   const std::string& text(std::size_t point, std::size_t key) const {
     return values_[key][chosen_[point * keys_.size() + key]].text;
@@ -69,6 +73,7 @@ class SweepPlan {
   void read_grid(const YamlNode& section);
   void read_list(const YamlNode& section);
   void read_space(const YamlNode& section, bool stratified);
+  void read_scenario(const YamlNode* list);
   void check_points();
 
   YamlNode root_;  ///< without the section, overrides applied
@@ -77,6 +82,8 @@ class SweepPlan {
   Config base_;
   std::vector<std::string> keys_;
   std::vector<std::size_t> key_offsets_;
+  std::vector<bool> is_scenario_;  ///< by key
+  bool told_scenario_ = false;     ///< the section lists them
   std::vector<std::vector<Value>>
       values_;  ///< by key; the first means "keeps the configuration's value"
   std::vector<std::uint32_t> chosen_;  ///< by point and key: index into values_[key]

@@ -48,7 +48,9 @@ double noise(std::size_t replication, std::size_t what) {
   return Rng(replication, Stream::kTest, what).normal();
 }
 
-constexpr const char* kGrid = "sweep: {grid: {cluster.nodes: [2, 4, 8], belief.known: [0, 1]}}\n";
+/// All keys are choices.
+constexpr const char* kGrid =
+    "sweep: {scenario: [], grid: {cluster.nodes: [2, 4, 8], belief.known: [0, 1]}}\n";
 
 /// ISD = 0.2 + 0.03 * (level of nodes) + 0.1 for policy b + common noise; `known` has no effect. b
 /// and c differ by independent noise only.
@@ -165,10 +167,104 @@ TEST(SweepAnswers, TheBestConfigurationIsAPointAndAPolicy) {
   EXPECT_NE(table.find("--set seed=21\n"), std::string::npos) << table;
 }
 
+/// Fewer jobs, or more nodes, make everything better: no choice.
+TEST(SweepAnswers, AScenarioIsNeverTheBest) {
+  const std::string grid =
+      "sweep: {grid: {workload.jobs: [48, 12], belief.known: [0, 1], cluster.nodes: [10, 2]}}\n";
+  // ISD: 0.1 for 48 jobs, 0.05 for 2 nodes; a is better by 0.02 with 48 jobs, b by 0.01 with 12; known: -0.004.
+  const SweepResults results =
+      results_of(grid, {"a", "b"}, 10, [](std::size_t p, std::size_t q, std::size_t r) {
+        const bool many = p < 4;
+        const bool known = p / 2 % 2 == 1;
+        const bool small = p % 2 == 1;
+        double isd = 0.3 + (many ? 0.1 : 0) + (small ? 0.05 : 0) - (known ? 0.004 : 0);
+        isd += many ? (q == 1 ? 0.02 : 0) : (q == 0 ? 0.01 : 0);
+        return std::pair(isd + 0.01 * noise(r, 0) + 1e-4 * noise(r, 1 + q + 10 * p), 0.1);
+      });
+  const SweepAnswers answers = answer_sweep(results, {Metric::kIsd});
+  // Over all scenarios: four configurations, each in four scenarios.
+  const std::vector<ConfigurationAnswer>& all = answers.rankings.at(0).ranked;
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].policy, 0U);
+  EXPECT_EQ(all[0].point, 2U) << "the first point with belief.known 1";
+  EXPECT_NEAR(all[0].mean.mean, 0.3 + 0.05 + 0.025 - 0.004 + 0.005, 0.01);
+  EXPECT_NEAR(all[1].minus_best.mean, 0.004, 0.001);
+  EXPECT_EQ(all[1].policy, 0U);
+  EXPECT_NEAR(all[2].minus_best.mean, 0.005, 0.001) << "b, known";
+  // Numbers in order, whatever the order of the sweep: 12 and 48 jobs, 2 and 10 nodes.
+  ASSERT_EQ(answers.scenarios.size(), 4U);
+  const auto value = [&](std::size_t s, std::size_t key) {
+    return results.plan.text(answers.scenarios[s].point, key);
+  };
+  for (std::size_t s = 0; s < 4; ++s) {
+    EXPECT_EQ(value(s, 0), s < 2 ? "12" : "48");
+    EXPECT_EQ(value(s, 2), s % 2 == 0 ? "2" : "10");
+    const ConfigurationAnswer& best = answers.scenarios[s].rankings.at(0).ranked.at(0);
+    EXPECT_EQ(best.policy, s < 2 ? 1U : 0U) << s;
+    EXPECT_EQ(results.plan.text(best.point, 1), "1");
+  }
+  const std::string table = answers_table(results, answers);
+  EXPECT_NE(table.find("\nscenarios: workload.jobs, cluster.nodes; choices: policy, belief.known "),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\nbest configuration of each scenario in isd %, less is better\n"
+                       "  workload.jobs  cluster.nodes  best policy  belief.known  mean"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(
+      table.find("\nbest configuration in isd %, less is better, means over all 4 scenarios\n"),
+      std::string::npos)
+      << table;
+  const auto json = answers_json(results, answers);
+  EXPECT_EQ(json["scenarios"].size(), 4U);
+  EXPECT_EQ(json["scenarios"][0]["values"]["workload.jobs"], "12");
+  EXPECT_EQ(json["scenarios"][0]["best"][0]["policy"], "b");
+  EXPECT_FALSE(json["configurations"][0]["ranked"][0]["values"].contains("cluster.nodes"));
+  const std::string csv = answers_csv(results, answers);
+  EXPECT_NE(csv.find("\nscenario-best,isd,b,\"workload.jobs=12, belief.known=1, cluster.nodes=2\""),
+            std::string::npos)
+      << csv;
+}
+
+TEST(SweepAnswers, AConfigurationThatNoScenarioSharesIsRankedInItsOwn) {
+  const SweepResults results = results_of(
+      "sweep: {list: [{cluster.nodes: 2, belief.known: 0}, {cluster.nodes: 4, belief.known: 1}]}\n",
+      {"a", "b"}, 5, known_truth);
+  const SweepAnswers answers = answer_sweep(results, {Metric::kIsd});
+  EXPECT_TRUE(answers.rankings.at(0).ranked.empty());
+  EXPECT_EQ(answers.scenarios.size(), 2U);
+  EXPECT_NE(answers_table(results, answers).find("no configuration was run in all scenarios"),
+            std::string::npos);
+}
+
+TEST(SweepPlanScenario, IsAListOfSweptKeysAndADumpKeepsIt) {
+  const auto plan = [](const std::string& text) {
+    return SweepPlan::parse(text, "s.yaml", {}, policy_catalog());
+  };
+  const std::string grid = "grid: {cluster.nodes: [2, 4], belief.known: [0, 1]}";
+  EXPECT_TRUE(plan("sweep: {" + grid + "}\n").is_scenario(0));
+  EXPECT_FALSE(plan("sweep: {" + grid + "}\n").is_scenario(1));
+  const SweepPlan told = plan("sweep: {scenario: [belief.known], " + grid + "}\n");
+  EXPECT_FALSE(told.is_scenario(0));
+  EXPECT_TRUE(told.is_scenario(1));
+  const SweepPlan again = plan(told.dump_yaml());
+  EXPECT_EQ(again.dump_yaml(), told.dump_yaml());
+  EXPECT_TRUE(again.is_scenario(1));
+  EXPECT_EQ(plan("sweep: {" + grid + "}\n").dump_yaml().find("scenario"), std::string::npos);
+  for (const char* wrong : {"cluster.nodes", "[seed]", "[[cluster.nodes]]", "{cluster.nodes: 1}"}) {
+    try {
+      plan("sweep: {" + grid + ", scenario: " + wrong + "}\n");
+      ADD_FAILURE() << wrong << " was taken";
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("sweep.scenario"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(SweepAnswers, AConfigurationThatNeverSharesIsNotBestInIsd) {
   // Policy b shares at two nodes only.
   const SweepResults results = results_of(
-      "sweep: {grid: {cluster.nodes: [2, 4]}}\n", {"a", "b"}, 5,
+      "sweep: {scenario: [], grid: {cluster.nodes: [2, 4]}}\n", {"a", "b"}, 5,
       [](std::size_t p, std::size_t q, std::size_t r) {
         if (q == 1 && p == 1) return std::pair(0.0, 0.0);
         return std::pair(0.2 + 0.1 * static_cast<double>(q) + 0.001 * noise(r, q + 2 * p), 0.1);

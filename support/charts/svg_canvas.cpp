@@ -84,7 +84,7 @@ void SvgCanvas::line(SvgPoint from, SvgPoint to, const char* colour, double widt
 }
 
 void SvgCanvas::polyline(std::span<const SvgPoint> points, const char* colour, double width,
-                         bool dashed) {
+                         std::string_view dashes) {
   std::string list;
   for (const SvgPoint& p : points) {
     list += fmt::format("{}{},{}", list.empty() ? "" : " ", px(p.x), px(p.y));
@@ -92,7 +92,8 @@ void SvgCanvas::polyline(std::span<const SvgPoint> points, const char* colour, d
   parts_ += fmt::format(
       "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" "
       "stroke-linejoin=\"round\"{}/>\n",
-      list, colour, px(width), dashed ? " stroke-dasharray=\"6 4\"" : "");
+      list, colour, px(width),
+      dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dashes));
 }
 
 void SvgCanvas::rect(SvgPoint a, SvgPoint b, const char* fill, const char* stroke) {

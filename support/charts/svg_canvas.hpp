@@ -49,7 +49,9 @@ class SvgCanvas {
   SvgCanvas(double width, double height, std::string_view title);
 
   void line(SvgPoint from, SvgPoint to, const char* colour, double width = 1);
-  void polyline(std::span<const SvgPoint> points, const char* colour, double width, bool dashed);
+  /// `dashes`: lengths of dashes and gaps [px], such as "6 4"; empty: a whole line.
+  void polyline(std::span<const SvgPoint> points, const char* colour, double width,
+                std::string_view dashes);
   /// The rectangle between two opposite corners.
   void rect(SvgPoint a, SvgPoint b, const char* fill, const char* stroke = "none");
   void dot(SvgPoint at, double radius, const char* colour, double opacity = 1);

@@ -1,6 +1,7 @@
 #include "support/charts/svg_chart.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string_view>
@@ -278,12 +279,37 @@ std::vector<LegendEntry> legend_of(const LinePanel& panel, double width) {
 /// Position of a number on the horizontal axis [px].
 using Across = std::function<double(double)>;
 
+/// Whether two lines cannot be told apart: most of their points are within a line's width of each other.
+bool overlap(const LinePanel& panel, const LineSeries& a, const LineSeries& b, const SvgScale& y) {
+  constexpr double kWidth = 2.5;
+  if (!a.line || !b.line || a.points.size() < 2 || a.points.size() != b.points.size()) return false;
+  std::size_t near = 0;
+  for (std::size_t i = 0; i < a.points.size(); ++i) {
+    const LinePoint& p = a.points[i];
+    const LinePoint& q = b.points[i];
+    if (p.x != q.x || has_place(panel, p) != has_place(panel, q)) return false;
+    near += has_place(panel, p) && std::abs(y(p.y) - y(q.y)) < kWidth ? 1 : 0;
+  }
+  return near >= 2 && 2 * near > a.points.size();
+}
+
+/// The dashes of a line: with longer gaps over more lines below it, so that their colours show in the gaps.
+std::string_view dashes_of(const LinePanel& panel, std::size_t s, const SvgScale& y) {
+  constexpr std::array<std::string_view, 4> kDashes{"", "6 4", "4 8", "3 12"};
+  std::size_t below = s >= kColours ? 1 : 0;
+  for (std::size_t other = 0; other < s; ++other) {
+    below += overlap(panel, panel.series[s], panel.series[other], y) ? 1 : 0;
+  }
+  return kDashes[std::min(below, kDashes.size() - 1)];
+}
+
 void draw_series(SvgCanvas& canvas, const LinePanel& panel, std::size_t s, const Across& x,
                  const SvgScale& y) {
   const LineSeries& series = panel.series[s];
+  const std::string_view dashes = dashes_of(panel, s, y);
   std::vector<SvgPoint> run;
   const auto end_run = [&] {
-    if (run.size() > 1) canvas.polyline(run, colour_of(s), 2, s >= kColours);
+    if (run.size() > 1) canvas.polyline(run, colour_of(s), 2, dashes);
     run.clear();
   };
   for (const LinePoint& p : series.points) {
@@ -310,7 +336,8 @@ void draw_legend(SvgCanvas& canvas, const LinePanel& panel, const std::vector<Le
     const LineSeries& series = panel.series[entry.series];
     const SvgPoint at{from.x + entry.x, from.y + entry.y};
     const SvgPoint key[] = {{at.x, at.y}, {at.x + 26, at.y}};
-    if (series.line) canvas.polyline(key, colour_of(entry.series), 2, entry.series >= kColours);
+    if (series.line)
+      canvas.polyline(key, colour_of(entry.series), 2, entry.series >= kColours ? "6 4" : "");
     if (series.marks) draw_mark(canvas, entry.series, {at.x + 13, at.y});
     canvas.text({at.x + 34, at.y + 4}, entry.name);
   }

@@ -87,7 +87,8 @@ struct LinePanel {
   std::string y_axis;
   bool log_x = false;
   bool log_y = false;
-  std::vector<LineSeries> series;  ///< eight differ in colour and mark; later lines are dashed
+  /// Eight differ in colour and mark. Later lines are dashed, and those that lie on others.
+  std::vector<LineSeries> series;
   /// Names of x = 0, 1, 2 ..., which then label the axis; empty if the axis is numeric.
   std::vector<std::string> x_names = {};
 };

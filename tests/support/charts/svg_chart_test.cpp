@@ -241,6 +241,34 @@ TEST(SvgChart, SeriesAreToldApartByColourAndMark) {
   EXPECT_EQ(looks.size(), 8U);
 }
 
+TEST(SvgChart, LinesThatLieOnOthersAreDashed) {
+  const auto dashes = [](const std::vector<std::vector<double>>& lines) {
+    LinePanel panel{"", "", "", false, false, {}};
+    for (const std::vector<double>& ys : lines) {
+      LineSeries series{"", {}};
+      for (std::size_t i = 0; i < ys.size(); ++i) {
+        series.points.push_back({static_cast<double>(i), ys[i]});
+      }
+      panel.series.push_back(series);
+    }
+    LineChart chart;
+    chart.panels.push_back(panel);
+    const std::string svg = svg_line_chart(chart);
+    std::vector<std::string> found;
+    for (std::size_t at = svg.find("<polyline"); at != std::string::npos;
+         at = svg.find("<polyline", at + 1)) {
+      const std::string line = svg.substr(at, svg.find("/>", at) - at);
+      const std::size_t dash = line.find("stroke-dasharray=\"");
+      found.push_back(dash == std::string::npos ? "" : line.substr(dash + 18, 3));
+    }
+    return found;
+  };
+  using Dashes = std::vector<std::string>;
+  EXPECT_EQ(dashes({{1, 2, 3}, {3, 2, 1}}), (Dashes{"", ""})) << "they cross";
+  EXPECT_EQ(dashes({{1, 2, 3}, {1, 2, 3}, {1, 2, 3.001}}), (Dashes{"", "6 4", "4 8"}));
+  EXPECT_EQ(dashes({{1, 2, 3}, {5, 6, 7}, {1, 2, 7}}), (Dashes{"", "", "6 4"})) << "most of it";
+}
+
 TEST(SvgChart, EmptyChartsSaySo) {
   for (const std::string& text :
        {svg_box_chart({}), svg_bar_chart({}), svg_line_chart({}), svg_box_chart({"t", "", {{}}}),

@@ -17,6 +17,7 @@
 #include "runner/experiment/experiment_header.hpp"
 #include "runner/experiment/trace_experiment.hpp"
 #include "runner/replay/interval_coverage_output.hpp"
+#include "runner/replay/job_groups.hpp"
 #include "runner/replay/knowledge_history.hpp"
 #include "runner/replay/replay.hpp"
 #include "runner/replay/replay_files.hpp"
@@ -85,6 +86,9 @@ CommandLine described() {
       "the policy, by label or name, to which the others are compared (random, else the first)");
   add("metrics", po::value<std::string>(),
       "show these metrics only, e.g. jct_s,jct_p99_s,isd (docs/results.md)");
+  add("by", po::value<std::string>(),
+      "also show completion times by groups of jobs: gpus (size of the gang), length (quarters by "
+      "run time), worst (the tenth that takes longest), or a column of the log such as user");
   add("figure", po::value<std::string>(),
       "draw the distribution of completion times and the means by policy into this SVG file");
   add("timeline", po::value<std::string>(),
@@ -208,12 +212,12 @@ int compare_worlds(const Config& config, const CommonOptions& common,
 
 /// Runs the experiment; finished replications go to the writer, if any.
 ReplayResult replay_into(ResultsWriter* writer, const Experiment& experiment,
-                         const CommonOptions& common, bool count_jct) {
+                         const CommonOptions& common, bool keep_records, bool count_jct) {
   Progress progress("replaying", common.quiet);
   ReplayOptions options;
   options.threads = common.threads;
   options.stop = &interrupted();
-  options.keep_records = writer != nullptr;
+  options.keep_records = writer != nullptr || keep_records;
   options.time_decisions = writer != nullptr || !common.quiet;
   options.count_jct = count_jct;
   options.on_finished = [&](const Replication& replication, std::size_t done, std::size_t total) {
@@ -224,14 +228,19 @@ ReplayResult replay_into(ResultsWriter* writer, const Experiment& experiment,
 }
 
 void print_result(const CommonOptions& common, const Experiment& experiment,
-                  const ReplayResult& result, const ReplayView& view) {
+                  const ReplayResult& result, const ReplayView& view,
+                  const std::vector<JobGrouping>& by) {
   switch (common.format) {
     case Format::kTable:
       print_table(std::cout, experiment, result, with_variations(view, experiment, result, common));
+      for (const JobGrouping& one : by) std::cout << groups_table(experiment, result, view, one);
       break;
-    case Format::kJson:
-      std::cout << json_text(to_json(experiment, result, view));
+    case Format::kJson: {
+      Json json = to_json(experiment, result, view);
+      for (const JobGrouping& one : by) json["by"].push_back(groups_json(experiment, result, one));
+      std::cout << json_text(json);
       break;
+    }
     case Format::kCsv:
       print_csv(std::cout, experiment, result, view);
       break;
@@ -255,7 +264,7 @@ void print_coverage(Format format, const Experiment& experiment, const ReplayRes
 
 int replay_one(const Experiment& experiment, const Device& device, const CommonOptions& common,
                const ReplayFiles& files, const ReplayView& view, bool coverage,
-               std::chrono::steady_clock::time_point started) {
+               const std::vector<JobGrouping>& by, std::chrono::steady_clock::time_point started) {
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
   if (files.output) {
@@ -264,7 +273,7 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   }
   print_notes(experiment, common.quiet);
   const ReplayResult result =
-      replay_into(writer.get(), experiment, common, files.figure.has_value());
+      replay_into(writer.get(), experiment, common, !by.empty(), files.figure.has_value());
   if (result.replications.empty() || (coverage && result.interrupted)) return kInterrupted;
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
@@ -285,10 +294,26 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   if (coverage) {
     print_coverage(common.format, experiment, result);
   } else {
-    print_result(common, experiment, result, view);
+    print_result(common, experiment, result, view, by);
   }
   const bool failed = tell_failures(experiment, result);
   return result.interrupted ? kInterrupted : failed ? kCheckFailed : kDone;
+}
+
+/// The groupings of --by, joined by commas.
+std::vector<JobGrouping> job_groupings(const Experiment& experiment,
+                                       const std::optional<std::string>& list, Format format) {
+  std::vector<JobGrouping> groupings;
+  if (!list) return groupings;
+  if (format == Format::kCsv) {
+    throw InputError("--by", "is for tables and JSON; a results file (--output) has the jobs");
+  }
+  for (std::size_t from = 0; from <= list->size();) {
+    const std::size_t to = std::min(list->find(',', from), list->size());
+    groupings.push_back(job_grouping(experiment, list->substr(from, to - from)));
+    from = to + 1;
+  }
+  return groupings;
 }
 
 /// The overrides that stand for the options and for a trace; the latter empties `path`.
@@ -340,6 +365,7 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
   const Experiment experiment(config, common.data, {}, device, cache);
   const ReplayView view = replay_view(experiment, asked.baseline, asked.metrics);
   const bool coverage = values["coverage"].as<bool>();
+  const std::vector<JobGrouping> by = job_groupings(experiment, given("by"), common.format);
   if (coverage) {
     if (asked.baseline || asked.metrics || files.figure) {
       throw InputError("--coverage", "takes no --baseline, --metrics or --figure");
@@ -347,7 +373,7 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
     check_coverage(static_cast<std::size_t>(config.replications));
   }
   check_replay_files(experiment, given("CONFIG"), files);
-  return replay_one(experiment, *device, common, files, view, coverage, started);
+  return replay_one(experiment, *device, common, files, view, coverage, by, started);
 }
 
 }  // namespace

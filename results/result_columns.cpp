@@ -1,5 +1,6 @@
 #include "results/result_columns.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -111,9 +112,9 @@ ColumnList<PolicyRow> policy_columns(const TextWidths& widths) {
   };
 }
 
-ColumnList<JobRow> job_columns(const TextWidths& widths) {
+ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried) {
   using C = Columns<JobRow>;
-  return of_runs<JobRow>(
+  ColumnList<JobRow> columns = of_runs<JobRow>(
       widths,
       {
           C::int64("job_index", "position of the job in the workload",
@@ -169,7 +170,25 @@ ColumnList<JobRow> job_columns(const TextWidths& widths) {
                    "cluster of its profile in the belief's initial knowledge; -1: no profile, or "
                    "details are off",
                    [](const JobRow& row) { return row.cluster; }),
+          C::int32("preemptions", "times that it was taken off its GPUs",
+                   [](const JobRow& row) { return row.job.preemptions; }),
+          C::real("preempted_s", "s",
+                  "time on its GPUs in runs that were preempted, whatever work they kept",
+                  [](const JobRow& row) { return to_seconds(row.job.ran); }),
       });
+  for (std::size_t c = 0; c < carried.size(); ++c) {
+    if (carried[c].name.empty()) continue;
+    std::string name = carried[c].name;
+    while (std::ranges::any_of(columns, [&](const auto& other) { return other.column.name == name; })) {
+      name.insert(0, "log_");
+    }
+    columns.push_back(C::text(name, "column of the log, as it says", widths.carried[c],
+                              [c](const JobRow& row) -> const std::string& {
+                                const TraceJob& job = row.trace.jobs[row.index];
+                                return row.trace.carried[c].texts[job.carried[c]];
+                              }));
+  }
+  return columns;
 }
 
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths) {

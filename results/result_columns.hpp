@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct TextWidths {
   std::size_t virtual_cluster = 1;
   std::size_t metric = 1;
   std::size_t unit = 1;
+  std::vector<std::size_t> carried;  ///< by Trace::carried
 };
 
 // Rows refer to the results that they show.
@@ -47,6 +49,7 @@ struct JobRow : RunRow {
   const JobRecord& job;
   const std::string& gpu_type;  ///< of the job's GPU
   int cluster;                  ///< -1: none
+  const Trace& trace;           ///< the job is jobs[index]
 };
 
 struct EpisodeRow : RunRow {
@@ -103,7 +106,9 @@ using ColumnList = std::vector<hdf5::ColumnOf<Row>>;
 
 ColumnList<GpuRow> gpu_columns(const TextWidths& widths);
 ColumnList<PolicyRow> policy_columns(const TextWidths& widths);
-ColumnList<JobRow> job_columns(const TextWidths& widths);
+/// With a column for each of `carried` (Trace::carried) that has a name, which gets "log_" before it if a column before
+/// has that name.
+ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried);
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths);
 ColumnList<EpisodeJobRow> episode_job_columns(const TextWidths& widths);
 ColumnList<UsageRow> usage_columns(const TextWidths& widths);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include <hdf5.h>
@@ -36,6 +37,12 @@ TextWidths widths_in(const ResultsContents& contents) {
     const std::size_t names = width_of(
         r->trace->jobs, [](const auto& job) -> const auto& { return job.name; });
     widths.job = std::max(widths.job, names);
+  }
+  if (!contents.replications.empty()) {
+    for (const CarriedColumn& column : contents.replications.front()->trace->carried) {
+      widths.carried.push_back(width_of(
+          column.texts, [](const auto& text) -> const auto& { return text; }));
+    }
   }
   for (std::size_t m = 0; m < kMetricCount; ++m) {
     const MetricInfo& info = metric_info(static_cast<Metric>(m));
@@ -123,11 +130,17 @@ class ResultTables {
 
   void runs() const {
     TableOf<JobRow> table(file_, "runs", "one row per job per run (a policy in a replication)",
-                          job_columns(widths_));
+                          job_columns(widths_, carried()));
     for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       add_jobs(table, r, p, run.record);
     });
     table.finish();
+  }
+
+  /// Columns of the log, the same in all replications.
+  std::span<const CarriedColumn> carried() const {
+    if (contents_.replications.empty()) return {};
+    return contents_.replications.front()->trace->carried;
   }
 
   void add_jobs(TableOf<JobRow>& table, const Replication& r, std::size_t p,
@@ -136,7 +149,7 @@ class ResultTables {
       const JobRecord& job = record.jobs[j];
       table.add({row_of(r, p), j, r.trace->jobs[j].name, job,
                  contents_.header.gpus.at(index(job.gpu)).type,
-                 r.clusters.empty() ? -1 : r.clusters.at(j)});
+                 r.clusters.empty() ? -1 : r.clusters.at(j), *r.trace});
     }
   }
 
@@ -316,7 +329,7 @@ class ResultTables {
                                 metric_columns(widths_));
     TableOf<JobRow> runs(file_, "predicted_runs",
                          "one row per job and policy: the prediction before the run, as in /runs",
-                         job_columns(widths_));
+                         job_columns(widths_, carried()));
     if (contents_.result != nullptr && !contents_.replications.empty()) {
       const Replication& r = *contents_.replications.front();
       const std::vector<PolicyRun>& all = contents_.result->predicted;

@@ -17,6 +17,7 @@
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
+#include "traces/logs/carried_columns.hpp"
 #include "traces/logs/cells.hpp"
 #include "traces/logs/column_advice.hpp"
 #include "traces/logs/time_columns.hpp"
@@ -303,6 +304,15 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   CsvReader::Column state = csv.column("state");
   if (!csv.has(state) && of_others) state = usual_state_column(csv, renamed).value_or(state);
 
+  std::vector<std::string> unread = csv.unknown();
+  if (csv.has(state)) std::erase(unread, csv.theirs(state));
+  std::vector<std::string> to_carry = unread;
+  if (csv.has(state) && csv.is_plain(state)) to_carry.push_back(csv.theirs(state));
+  for (const RenamedColumn& column : renamed) {
+    if (column.ours == kCarriedOnly) to_carry.push_back(column.theirs);
+  }
+  CarriedColumns carried(csv, to_carry);
+
   TraceBuilder builder(source, rules);
   const OnTypes on_types(csv, builder);
   SubmitTimeColumn submit_times;
@@ -379,6 +389,7 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
     found.uncertainty = csv.number(uncertainty, kDistance).value_or(kUnknownUncertainty);
+    found.carried = carried.read(csv);
     builder.add(std::move(found), csv.line());
   }
   if (of_others) {
@@ -396,16 +407,20 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const std::string place = csv.name() + ":1:1";
   Trace trace =
       submit_times.are_dates() ? builder.take_from_first_submit(place) : builder.take(place);
-  trace.unread_columns = csv.unknown();
-  if (csv.has(state)) std::erase(trace.unread_columns, csv.theirs(state));
+  trace.unread_columns = std::move(unread);
+  trace.carried = carried.take();
   return trace;
 }
 
-CsvOptions options_of(const std::vector<RenamedColumn>& renamed) {
+CsvOptions options_of(std::vector<RenamedColumn> renamed) {
+  for (RenamedColumn& column : renamed) {
+    if (column.ours == kCarriedOnly) column.ours.clear();
+  }
+  const bool is_log = !renamed.empty();
   return {.ignore_unknown = true,
-          .renamed = renamed,
+          .renamed = std::move(renamed),
           .has_columns_option = true,
-          .is_log = !renamed.empty(),
+          .is_log = is_log,
           .beginnings = {kOnTypes.begin(), kOnTypes.end()}};
 }
 

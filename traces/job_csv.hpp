@@ -51,6 +51,9 @@ namespace corun::inline traces {
 /// has a comma, or arithmetic on columns (logs/column_expression.hpp), its name above and, for numbers, a factor;
 /// with nothing after "=" the column is left out. InputError at `place` for any other text, for names that are not
 /// above, and for a name given twice.
+/// RenamedColumn::ours of a column that jobs carry (Trace::carried), whatever its name resembles.
+inline constexpr std::string_view kCarriedOnly = "*";
+
 std::vector<RenamedColumn> parse_renamed_columns(const std::string& text, const std::string& place);
 
 /// Rows without GPUs, run time (or with 0) or submit time, and those whose state `rules` exclude, are left out and

@@ -57,6 +57,13 @@ struct TraceJob {
   std::vector<double> features = {};     ///< by Trace::feature_list; NaN: not known
   std::vector<JobOnType> on_types = {};  ///< by Trace::measured_types; may end early: on_type()
   std::shared_ptr<const ZooRun> zoo_run = {};  ///< null if it names no model
+  std::vector<std::uint32_t> carried = {};     ///< by Trace::carried: place of its text
+};
+
+/// A column of a log that means nothing to corun, for results.
+struct CarriedColumn {
+  std::string name;  ///< empty: dropped, it had too many different texts
+  std::vector<std::string> texts;
 };
 
 /// Rows of a file that are no jobs of the trace, for one reason.
@@ -93,6 +100,7 @@ struct Trace {
   std::vector<std::string> assumptions;
   /// Columns of a job CSV that corun does not know, for the output.
   std::vector<std::string> unread_columns;
+  std::vector<CarriedColumn> carried;     ///< columns whose texts results have, by job
   std::vector<std::string> files_beside;  ///< files read beside the named one
   std::string source;                     ///< origin of the jobs, for the output
   std::size_t drawn_profiles = 0;         ///< jobs with the profile of a measured job, drawn
@@ -107,6 +115,7 @@ inline Trace without_jobs(const Trace& whole) {
   empty.gpu_model_names = whole.gpu_model_names;
   empty.reference_type = whole.reference_type;
   empty.measured_types = whole.measured_types;
+  empty.carried = whole.carried;
   empty.source = whole.source;
   return empty;
 }

@@ -242,7 +242,8 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   }
   if (!trace.unread_columns.empty()) {
     warnings_.push_back(
-        fmt::format("left out columns of {} that corun does not know: {}", printable(trace.source),
+        fmt::format("columns of {} that corun does not know, which results have in /runs: {}",
+                    printable(trace.source),
                     printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
     if (std::ranges::all_of(trace.jobs, [](const TraceJob& j) { return j.spec.gpus == 1; })) {
       warnings_.back() += "; every job takes one GPU";

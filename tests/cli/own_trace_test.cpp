@@ -117,8 +117,10 @@ TEST_F(OwnTrace, RunsInOneCommand) {
   EXPECT_NE(outcome.err.find("exact run times are told to sjf (estimates.duration: exact)"),
             std::string::npos)
       << outcome.err;
-  EXPECT_NE(outcome.err.find("left out columns of jobs.csv that corun does not know: user\n"),
-            std::string::npos)
+  EXPECT_NE(
+      outcome.err.find(
+          "columns of jobs.csv that corun does not know, which results have in /runs: user\n"),
+      std::string::npos)
       << outcome.err;
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ(json["replications"], 4);

@@ -77,8 +77,8 @@ bool looks_like_log(const TraceHead& head, const LogProfile& profile) {
 Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys& keys,
                const LogRules& rules) {
   std::vector<RenamedColumn> columns = profile.columns;
-  // Columns that the profile does not name mean nothing here, whatever their names resemble.
-  const auto leave_out = [&](const std::vector<std::string>& names) {
+  // Columns that the profile does not name mean nothing here, whatever their names resemble: jobs carry them.
+  const auto carry = [&](const std::vector<std::string>& names) {
     std::vector<bool> used(names.size(), false);
     for (const RenamedColumn& c : columns) {
       std::string problem;
@@ -90,7 +90,7 @@ Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys&
       }
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (!used[i] && !names[i].empty()) columns.push_back({names[i], ""});
+      if (!used[i] && !names[i].empty()) columns.push_back({names[i], std::string(kCarriedOnly)});
     }
   };
   std::error_code error;
@@ -104,7 +104,7 @@ Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys&
       return !required && std::ranges::find(names, c.theirs) == names.end() &&
              !ColumnExpression::parse(c.theirs, names, problem);
     });
-    leave_out(names);
+    carry(names);
   }
   return read_job_csv(path, keys, columns, rules);
 }

@@ -61,12 +61,12 @@ void add_jobs(const Trace& trace, WorkloadKeys& keys, JobKinds& kinds) {
 }  // namespace
 
 JobKinds read_job_kinds(const std::string& path, WorkloadKeys& keys) {
-  check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs},
-             "a job trace, a table of profiles or a table of pairs");
+  check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs, FileKind::kGroups},
+             "a job trace, a table of profiles or a table of co-runs");
   JobKinds kinds;
   const FileKind kind = kind_of_file(path).kind;
-  if (kind == FileKind::kPairs) {
-    kinds.table = read_pair_table(path, keys);
+  if (kind == FileKind::kPairs || kind == FileKind::kGroups) {
+    kinds.table = read_measurements(path, keys);
     kinds.source = kinds.table.source;
     kinds.names = kinds.table.names;
     kinds.keys = kinds.table.speeds.jobs;

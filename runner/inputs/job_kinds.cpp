@@ -61,11 +61,11 @@ void add_jobs(const Trace& trace, WorkloadKeys& keys, JobKinds& kinds) {
 }  // namespace
 
 JobKinds read_job_kinds(const std::string& path, WorkloadKeys& keys) {
-  check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs, FileKind::kGroups},
-             "a job trace, a table of profiles or a table of co-runs");
+  check_kind(path, {FileKind::kJobs, FileKind::kProfiles, FileKind::kPairs},
+             "a job trace, a table of profiles or a table of pairs");
   JobKinds kinds;
   const FileKind kind = kind_of_file(path).kind;
-  if (kind == FileKind::kPairs || kind == FileKind::kGroups) {
+  if (kind == FileKind::kPairs) {
     kinds.table = read_measurements(path, keys);
     kinds.source = kinds.table.source;
     kinds.names = kinds.table.names;

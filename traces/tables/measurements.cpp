@@ -677,11 +677,12 @@ void write_predictions(std::ostream& out, const Measurements& table,
   const bool of_lines = !table.lines.empty();
   const std::size_t rows = of_lines ? table.lines.size() : table.speeds.rows.size();
   const bool as_read = !table.header.empty();
-  if (predictions.size() != rows || table.fields.size() != (as_read ? rows : 0)) {
-    throw std::invalid_argument("write_predictions: not one prediction and one line per row");
-  }
   const std::span<const std::string_view> added =
       of_lines ? std::span<const std::string_view>(kPredictedOfLine) : kPredicted;
+  if (predictions.size() != rows || table.fields.size() != (as_read ? rows : 0) ||
+      std::ranges::any_of(predictions, [&](const auto& p) { return p.size() != added.size(); })) {
+    throw std::invalid_argument("write_predictions: not one prediction and one line per row");
+  }
   for (const std::string_view name : added) {
     if (std::ranges::find(table.header, name) == table.header.end()) continue;
     throw InputError(table.source + ":1:1", "the header has a column '" + std::string(name) +

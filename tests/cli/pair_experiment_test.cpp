@@ -264,8 +264,9 @@ TEST(PairExperiment, WorldAndBeliefTakeEachFormAlike) {
     EXPECT_NE(found.find("c.yaml: is a configuration, expected a table of measured co-runs"),
               std::string::npos)
         << found;
-    EXPECT_NE(error_of({key + json + "'}"}, {}).find("is of no table of measured co-runs"),
-              std::string::npos);
+    const std::string of_json = error_of({key + json + "'}"}, {});  // no rates
+    EXPECT_NE(of_json.find("c.json:1:"), std::string::npos) << of_json;
+    EXPECT_EQ(of_json.find("rates"), std::string::npos) << of_json;
   }
 }
 

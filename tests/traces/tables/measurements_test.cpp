@@ -351,7 +351,7 @@ TEST(Measurements, AppendJoinsJobs) {
   expect_whole(table);
   EXPECT_TRUE(table.has_speeds);
   EXPECT_TRUE(table.header.empty() && table.fields.empty());
-  EXPECT_FALSE(write(table, Predictions(7)).empty());
+  EXPECT_FALSE(write(table, Predictions(7, {1, 1, 1, 1})).empty());
   EXPECT_THROW(append(table, read(kGavelHead + "p100,q,Z,r,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n"), keys),
                std::logic_error);
   EXPECT_EQ(table.speeds.campaigns.size(), 1u);

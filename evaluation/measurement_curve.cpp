@@ -39,7 +39,7 @@ struct TablePairs {
   std::vector<std::uint32_t> jobs;
 };
 
-TablePairs table_pairs(const PairTable& table) {
+TablePairs table_pairs(const Measurements& table) {
   TablePairs found;
   std::vector<bool> there(table.speeds.jobs.size(), false);
   for (std::size_t r = 0; r < table.speeds.rows.size(); ++r) {
@@ -88,7 +88,7 @@ bool can_be_paired(const TrialQueue& queue) {
   return paired == queue.jobs.size();
 }
 
-TrialQueue draw_queue(const PairTable& table, const TablePairs& known, std::uint64_t seed,
+TrialQueue draw_queue(const Measurements& table, const TablePairs& known, std::uint64_t seed,
                       std::size_t number) {
   constexpr std::size_t kTries = 1000;
   for (std::size_t t = 0; t < kTries; ++t) {
@@ -126,7 +126,7 @@ struct TrialScore {
 /// One queue with its known pairs, and what the rules choose for it.
 class Trial {
  public:
-  Trial(const PairTable& table, const TablePairs& pairs, const MeasurementCurveOptions& options,
+  Trial(const Measurements& table, const TablePairs& pairs, const MeasurementCurveOptions& options,
         std::size_t number)
       : table_(table),
         options_(options),
@@ -182,6 +182,7 @@ class Trial {
     std::ranges::sort(rows);
     SpeedTable table = table_.speeds;
     table.rows.clear();
+    table.groups.clear();
     for (const std::size_t r : rows) table.rows.push_back(table_.speeds.rows[r]);
     return options_.model->fit(table, {.seed = seed_, .threads = 1, .effort = options_.effort});
   }
@@ -244,7 +245,7 @@ class Trial {
     return {isd_when_paired(queue_, cost), scored > 0 ? error / scored : 0};
   }
 
-  const PairTable& table_;
+  const Measurements& table_;
   const MeasurementCurveOptions& options_;
   TrialQueue queue_;
   std::uint64_t seed_;
@@ -256,7 +257,8 @@ class Trial {
 
 }  // namespace
 
-MeasurementCurve measurement_curve(const PairTable& table, const MeasurementCurveOptions& options,
+MeasurementCurve measurement_curve(const Measurements& table,
+                                   const MeasurementCurveOptions& options,
                                    const std::function<void(std::size_t, std::size_t)>& progress) {
   const TablePairs pairs = table_pairs(table);
   if (pairs.jobs.size() < kJobsOfQueue || pairs.rows.size() <= options.known) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/interference/catalog.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// What choosing the next measurements is worth: regret and error by the number of pairs measured, for lists that
 /// choose_measurements() makes, by chance, and by the largest standard deviation.
@@ -60,7 +60,7 @@ struct MeasurementCurveOptions {
 /// InputError, naming the table, if it has too few measured pairs or if the model cannot be fitted on them.
 /// `progress(done, queues)` is called after each queue.
 MeasurementCurve measurement_curve(
-    const PairTable& table, const MeasurementCurveOptions& options,
+    const Measurements& table, const MeasurementCurveOptions& options,
     const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 std::string measurement_curve_table(const MeasurementCurve& curve);

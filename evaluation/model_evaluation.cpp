@@ -25,6 +25,7 @@
 #include "sim/rng.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/lucid_pairs.hpp"
+#include "traces/tables/measurements.hpp"
 
 namespace corun::inline evaluation {
 namespace {
@@ -504,6 +505,36 @@ std::vector<Claim> claims_of(const ModelEvaluation& evaluation) {
   return claims;
 }
 
+/// The pairs of Lucid's table with both speeds, as runs. The lengths of the jobs are not known, so the times are
+/// constructed: both jobs end together, and overlap_excess() gives the measured speeds back.
+std::vector<CorunMeasurement> constructed_runs(const Measurements& lucid) {
+  constexpr double kCorunSeconds = 1000;
+  std::vector<CorunMeasurement> runs;
+  for (std::size_t r = 0; r < lucid.speeds.rows.size(); ++r) {
+    if (!lucid.scored[r]) continue;
+    const SpeedTable::Row& row = lucid.speeds.rows[r];
+    CorunMeasurement run{
+        lucid.source + " pair " + std::to_string(r + 1), lucid.gpu, "time-slicing", {}};
+    for (const auto& [job, speed] :
+         {std::pair(row.a, row.speed_a), std::pair(row.b, row.speed_b)}) {
+      CorunMember member{lucid.speeds.jobs[job], {}, speed * kCorunSeconds, kCorunSeconds};
+      for (std::size_t f = 0; f < lucid.speeds.features.size(); ++f) {
+        const double value = lucid.speeds.of(job)[f];
+        if (std::isnan(value)) continue;
+        const std::string& name = lucid.speeds.features[f].name;
+        if (name == "gpu_util_pct") member.profile.gpu_util_pct = value;
+        if (name == "mem_time_pct") member.profile.mem_time_pct = value;
+        if (name != "mem_used_mib") continue;
+        member.profile.mem_used_mib = value;
+        member.profile.mem_alloc_pct = 100 * value / kLucidMemoryMib;
+      }
+      run.members.push_back(member);
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 }  // namespace
 
 EvaluationData evaluation_data(std::string name, std::span<const CorunMeasurement> rows) {
@@ -560,11 +591,7 @@ EvaluationData lucid_evaluation(const std::string& path) {
 }
 
 EvaluationData lucid_evaluation(const std::string& path, WorkloadKeys& keys) {
-  std::vector<CorunMeasurement> rows;
-  for (const LucidPair& pair : read_lucid_pairs(path, keys)) {
-    if (!pair.imputed_speed) rows.push_back(pair.measurement);
-  }
-  EvaluationData data = evaluation_data("lucid", rows);
+  EvaluationData data = evaluation_data("lucid", constructed_runs(read_measurements(path, keys)));
   data.timed = false;
   data.sessions.front().whole = false;
   data.sessions.front().queue_jobs = 24;

@@ -64,7 +64,7 @@ EvaluationData evaluation_data(std::string name, std::span<const CorunMeasuremen
 /// IV to VII) and PriRecT.
 EvaluationData papers_evaluation(WorkloadKeys& keys);
 EvaluationData papers_evaluation();
-/// Reads `lucid_pairs.csv` without pairs of imputed speed; queues of 24 jobs. InputError as read_lucid_pairs() and
+/// Reads `lucid_pairs.csv` without pairs of imputed speed; queues of 24 jobs. InputError as read_measurements() and
 /// evaluation_data().
 EvaluationData lucid_evaluation(const std::string& path, WorkloadKeys& keys);
 EvaluationData lucid_evaluation(const std::string& path);

@@ -68,7 +68,7 @@ struct FoldPrediction {
 
 /// Predictions of the rows of `test`.
 std::vector<RowPrediction> predict_rows(const std::shared_ptr<const InterferenceModel>& model,
-                                        const PairTable& all,
+                                        const Measurements& all,
                                         const std::vector<std::size_t>& test) {
   const JobsForModel jobs(*model, all.speeds);
   const std::vector<SpeedPrediction> speeds = predict_pairs(model, jobs.jobs(), all.speeds, test);
@@ -87,11 +87,12 @@ std::vector<RowPrediction> predict_rows(const std::shared_ptr<const Interference
   return out;
 }
 
-FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>& train,
+FoldPrediction predict_fold(const Measurements& all, const std::vector<std::size_t>& train,
                             const std::vector<std::size_t>& test,
                             const PairEvaluationOptions& options) {
   SpeedTable table = all.speeds;
   table.rows.clear();
+  table.groups.clear();        // they may hold what is left out
   std::vector<double> sorted;  // ISDs
   std::vector<double> ps;
   for (const std::size_t r : train) {
@@ -138,7 +139,7 @@ FoldPrediction predict_fold(const PairTable& all, const std::vector<std::size_t>
 }
 
 /// The rows that each fold holds out.
-std::vector<std::vector<std::size_t>> folds_of(const PairTable& table, PairSplit split,
+std::vector<std::vector<std::size_t>> folds_of(const Measurements& table, PairSplit split,
                                                std::uint64_t seed) {
   const auto& rows = table.speeds.rows;
   std::vector<std::vector<std::size_t>> folds;
@@ -192,7 +193,7 @@ struct Queues {
 };
 
 /// Random queues paired by predicted costs; `predicted` and `truth` by row, NaN if unknown.
-Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
+Queues pair_queues(const Measurements& table, const std::vector<double>& truth,
                    const std::vector<double>& predicted, std::size_t queues, std::uint64_t seed) {
   constexpr std::size_t kQueue = 24;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> row_of;
@@ -255,7 +256,7 @@ Queues pair_queues(const PairTable& table, const std::vector<double>& truth,
 
 /// Sets the training rows (all rows outside the fold, less by options.rows, plus options.probes)
 /// and the scored rows (those of the fold without probes).
-void deal(const PairTable& table, const std::vector<std::size_t>& held, std::size_t fold,
+void deal(const Measurements& table, const std::vector<std::size_t>& held, std::size_t fold,
           const PairEvaluationOptions& options, std::vector<std::size_t>& train,
           std::vector<std::size_t>& test) {
   const auto& rows = table.speeds.rows;
@@ -338,7 +339,7 @@ class Tally {
  public:
   explicit Tally(std::size_t rows) : sum_(rows, 0), times_(rows, 0) {}
 
-  void add(const PairTable& table, std::size_t r, const RowPrediction& p) {
+  void add(const Measurements& table, std::size_t r, const RowPrediction& p) {
     const SpeedTable::Row& row = table.speeds.rows[r];
     const std::array<double, 2> speeds{row.speed_a, row.speed_b};
     const Outcome true_outcome = outcome_of(table.solo_s[r], row.speed_a, row.speed_b);
@@ -415,7 +416,7 @@ struct Fold {
 };
 
 /// Splits the rows, fits and predicts every fold, on options.threads threads.
-std::vector<Fold> predict_folds(const PairTable& table,
+std::vector<Fold> predict_folds(const Measurements& table,
                                 const std::vector<std::vector<std::size_t>>& held,
                                 const PairEvaluationOptions& options,
                                 const std::function<void(std::size_t, std::size_t)>& progress) {
@@ -439,7 +440,7 @@ std::vector<Fold> predict_folds(const PairTable& table,
 }
 
 /// Mean ISD of each scored row as measured; NaN for the others.
-std::vector<double> measured_isd(const PairTable& table) {
+std::vector<double> measured_isd(const Measurements& table) {
   const auto& rows = table.speeds.rows;
   std::vector<double> isd(rows.size(), kUnknown);
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -460,7 +461,7 @@ std::string refusal_of(const std::vector<Fold>& folds, std::size_t model) {
   return "";
 }
 
-Tally tally_of(const PairTable& table, const std::vector<Fold>& folds, std::size_t predictor) {
+Tally tally_of(const Measurements& table, const std::vector<Fold>& folds, std::size_t predictor) {
   Tally tally(table.speeds.rows.size());
   for (const Fold& fold : folds) {
     for (std::size_t t = 0; t < fold.test.size(); ++t) {
@@ -501,7 +502,7 @@ std::string_view name_of(PairSplit split) {
   return "";
 }
 
-PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
+PairEvaluation evaluate_pairs(const Measurements& table, PairSplit split,
                               const PairEvaluationOptions& options,
                               const std::function<void(std::size_t, std::size_t)>& progress) {
   const auto held = folds_of(table, split, options.seed);
@@ -543,9 +544,9 @@ PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
   return out;
 }
 
-PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored) {
+Measurements papers_pair_table(WorkloadKeys& keys, PapersScored scored) {
   const std::vector<CorunMeasurement> rows = paper_measurements(keys);
-  PairTable table;
+  Measurements table;
   table.source = scored == PapersScored::kAll ? "papers" : "papers-published";
   table.speeds = speed_table(rows, ImputedProfiles::kBelieved);
   table.speeds.campaigns = {campaign_on(kPaperGpuType, Sharing::kTimeSlicing)};

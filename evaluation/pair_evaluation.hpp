@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/interference/catalog.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// Cross-validation of interference models.
 ///
@@ -21,7 +21,7 @@
 /// jobs that stay together to the end, ISD = 1/speed - 1. Regret: queues of 24 jobs are paired by
 /// minimum-cost matching on out-of-fold predictions; the excess cost over the true optimum is
 /// divided by that of random pairing. 0 is the optimum, 1 equals random. The cost of a pair is the
-/// mean of both ISDs; unmeasured pairs are excluded.
+/// mean of both ISDs; unmeasured pairs are excluded. Groups of more than two jobs take no part.
 namespace corun::inline evaluation {
 
 enum class PairSplit : std::uint8_t {
@@ -97,7 +97,7 @@ struct PairEvaluationOptions {
 
 /// InputError, naming the table, if a split leaves nothing to fit or to score, or needs families
 /// that the table does not name. `progress(done, folds)` is called after each fold.
-PairEvaluation evaluate_pairs(const PairTable& table, PairSplit split,
+PairEvaluation evaluate_pairs(const Measurements& table, PairSplit split,
                               const PairEvaluationOptions& options,
                               const std::function<void(std::size_t, std::size_t)>& progress = {});
 
@@ -109,6 +109,6 @@ enum class PapersScored : std::uint8_t {
 
 /// The pairs of the papers' tables (JRS II to VII, PriRecT III and IV) with their solo times. The
 /// cluster's centre replaces an unpublished profile.
-PairTable papers_pair_table(WorkloadKeys& keys, PapersScored scored = PapersScored::kAll);
+Measurements papers_pair_table(WorkloadKeys& keys, PapersScored scored = PapersScored::kAll);
 
 }  // namespace corun::inline evaluation

@@ -145,27 +145,8 @@ std::vector<SpeedPrediction> predict_pairs(const std::shared_ptr<const Interfere
   return out;
 }
 
-std::vector<std::array<double, 4>> predict_table(
-    const std::shared_ptr<const InterferenceModel>& model, const PairTable& table) {
-  check_features(*model, table.speeds, table.source);
-  const JobsForModel jobs(*model, table.speeds);
-  std::vector<SpeedPrediction> speeds;
-  try {
-    speeds = predict_pairs(model, jobs.jobs(), table.speeds, all_rows(table.speeds));
-  } catch (const std::invalid_argument& e) {
-    throw InputError(table.source, e.what());
-  }
-  std::vector<std::array<double, 4>> predictions;
-  for (std::size_t r = 0; r < table.speeds.rows.size(); ++r) {
-    const SpeedPrediction& a = speeds[2 * r];
-    const SpeedPrediction& b = speeds[2 * r + 1];
-    predictions.push_back({a.speed, b.speed, a.sd, b.sd});
-  }
-  return predictions;
-}
-
-std::vector<std::array<double, 2>> predict_groups(
-    const std::shared_ptr<const InterferenceModel>& model, const GroupTable& table) {
+std::vector<std::vector<double>> predict_table(
+    const std::shared_ptr<const InterferenceModel>& model, const Measurements& table) {
   check_features(*model, table.speeds, table.source);
   const JobsForModel jobs(*model, table.speeds);
   std::vector<SpeedPrediction> of_pairs;
@@ -178,11 +159,17 @@ std::vector<std::array<double, 2>> predict_groups(
   } catch (const std::invalid_argument& e) {
     throw InputError(table.source, e.what());
   }
-  std::vector<std::array<double, 2>> predictions;
-  for (const GroupTable::Line& line : table.lines) {
+  std::vector<std::vector<double>> predictions;
+  for (const Measurements::Line& line : table.lines) {
     const SpeedPrediction& p =
         line.is_pair ? of_pairs[2 * line.group + line.member] : of_groups[line.group][line.member];
     predictions.push_back({p.speed, p.sd});
+  }
+  if (!table.lines.empty()) return predictions;
+  for (std::size_t r = 0; r < table.speeds.rows.size(); ++r) {
+    const SpeedPrediction& a = of_pairs[2 * r];
+    const SpeedPrediction& b = of_pairs[2 * r + 1];
+    predictions.push_back({a.speed, b.speed, a.sd, b.sd});
   }
   return predictions;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -8,8 +7,7 @@
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
-#include "traces/tables/group_table.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// Predicts a table of pairs or groups by a model that may have been fitted to tables of other forms.
 namespace corun::inline evaluation {
@@ -41,15 +39,10 @@ std::vector<SpeedPrediction> predict_pairs(const std::shared_ptr<const Interfere
                                            std::span<const PairJob> jobs, const SpeedTable& table,
                                            std::span<const std::size_t> rows);
 
-/// Both speeds and their standard deviations per row of the table, in the order of
-/// write_predictions(). InputError as check_features().
-std::vector<std::array<double, 4>> predict_table(
-    const std::shared_ptr<const InterferenceModel>& model, const PairTable& table);
-
-/// Speed and standard deviation per line of a table of groups, in the order of write_predictions(). Pairs are those of
-/// predict(); larger groups combine by the rule of their sharing mode, which the model has learnt or has by default.
-/// InputError as check_features().
-std::vector<std::array<double, 2>> predict_groups(
-    const std::shared_ptr<const InterferenceModel>& model, const GroupTable& table);
+/// The predictions of a table, in the order of write_predictions(): both speeds and their standard deviations per row;
+/// for a table of groups, speed and standard deviation per line. Larger groups combine by the rule of their sharing mode,
+/// which the model has learnt or has by default. InputError as check_features().
+std::vector<std::vector<double>> predict_table(
+    const std::shared_ptr<const InterferenceModel>& model, const Measurements& table);
 
 }  // namespace corun::inline evaluation

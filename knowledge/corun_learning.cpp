@@ -1,6 +1,7 @@
 #include "knowledge/corun_learning.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,8 +12,10 @@
 #include "sim/error.hpp"
 #include "support/checksum.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/input_file.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/corun_csv.hpp"
+#include "traces/tables/measurements.hpp"
 
 namespace corun::inline knowledge {
 
@@ -51,6 +54,12 @@ CorunTable read_corun_table(const std::string& name_or_path) {
     table.rows =
         paper_measurements(keys, name_or_path == "jrs" ? kJrsKnowledgeBase : kPrirectKnowledgeBase);
   } else {
+    const std::optional<MeasurementForm> form = measurement_form(name_or_path);
+    if (form && *form != MeasurementForm::kCoruns) {
+      throw InputError(shown_path(name_or_path),
+                       "is a table of co-runs without run times, expected co-run measurements with "
+                       "solo_s and corun_s; fit a model to it: corun model fit");
+    }
     CorunFile file = read_corun_csv(name_or_path, keys);
     table.rows = std::move(file.measurements);
     table.notes = std::move(file.notes);

@@ -9,7 +9,7 @@
 
 #include "traces/csv_reader.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/tables/solo_table.hpp"
 #include "traces/trace_builder.hpp"
 #include "traces/workload_names.hpp"
@@ -26,8 +26,9 @@ struct TraceRequest {
   std::optional<std::string> labels;   ///< packing labels of workloads, for sources that use them
   std::vector<RenamedColumn> columns;  ///< of the file, for source csv
   LogRules rules = {};                 ///< which rows are jobs, for sources that read a file
-  const PairTable* pairs = nullptr;  ///< read from `path`, for sources that draw jobs from a table
-  const SoloTable* solo = nullptr;   ///< the same, for those that draw from a table of solo times
+  const Measurements* pairs =
+      nullptr;                      ///< read from `path`, for sources that draw jobs from a table
+  const SoloTable* solo = nullptr;  ///< the same, for those that draw from a table of solo times
   /// The GPU type of `solo` of which the jobs' work is; empty: its first.
   std::optional<std::string> reference_type;
   const GavelThroughputs* rates = nullptr;  ///< for sources that count steps (reads_rates)

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <istream>
-#include <sstream>
 #include <streambuf>
 #include <string_view>
 #include <system_error>
@@ -249,21 +248,6 @@ std::unique_ptr<std::istream> wrap(std::unique_ptr<std::istream> file, std::istr
 }
 
 }  // namespace
-
-std::vector<std::string> header_names(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  std::string line = first_bytes(path, "a CSV file");
-  line.resize(std::min(line.size(), line.find_first_of("\r\n")));
-  if (line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-  std::vector<std::string> names;
-  std::string name;
-  for (std::istringstream rest(line); std::getline(rest, name, ',');) {
-    std::erase(name, '"');
-    names.push_back(name);
-  }
-  return names;
-}
 
 std::string shown_path(const std::string& path) {
   const auto breaks = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };

@@ -22,10 +22,6 @@ std::unique_ptr<std::istream> open_input(std::istream& in, const std::string& na
 std::string first_bytes(const std::string& path, const std::string& what,
                         std::size_t limit = std::size_t{1} << 16);
 
-/// The names in the first line of a CSV file, to distinguish forms before a strict reader opens it; none for what is
-/// no regular file.
-std::vector<std::string> header_names(const std::string& path);
-
 /// A path for messages: unchanged, unless it would break the line.
 std::string shown_path(const std::string& path);
 

@@ -22,7 +22,7 @@ namespace corun::inline cli {
 namespace {
 
 /// The requested splits that the table allows.
-std::vector<PairSplit> splits_of(const std::string& asked, const PairTable& table) {
+std::vector<PairSplit> splits_of(const std::string& asked, const Measurements& table) {
   const std::set<std::string> families(table.families.begin(), table.families.end());
   const bool has_families = families.size() > 1 && !families.contains("");
   std::vector<PairSplit> splits;
@@ -52,7 +52,7 @@ void check_files(const CrossValidation& asked, const CommonOptions& common,
 }
 
 /// Evaluates every split at every point of the curves; 0 rows means all.
-std::vector<PairEvaluation> evaluate_all(const CrossValidation& asked, const PairTable& table,
+std::vector<PairEvaluation> evaluate_all(const CrossValidation& asked, const Measurements& table,
                                          const std::vector<PairSplit>& splits,
                                          PairEvaluationOptions options, bool quiet) {
   const auto or_none = [](const std::vector<std::size_t>& points) {
@@ -83,8 +83,12 @@ PairFigure figure_of(const CrossValidation& asked) {
 
 int model_cross_validate(const CrossValidation& asked, const CommonOptions& common) {
   WorkloadKeys keys;
-  const PairTable table = read_pair_tables(asked.tables, common, keys);
+  const Measurements table = read_pair_tables(asked.tables, common, keys);
   const std::vector<PairSplit> splits = splits_of(asked.split, table);
+  if (!table.speeds.groups.empty()) {
+    note(common, std::to_string(table.speeds.groups.size()) +
+                     " groups of more than two jobs are left out: pairs are judged");
+  }
   if (!asked.probes.empty() && asked.split != "job" && asked.split != "family") {
     throw InputError("--probes", "goes with --split job or family, which hold out jobs");
   }

@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@
 #include "support/json.hpp"
 #include "support/progress.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/tables/corun_csv.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// `corun model eval`: evaluates predictions of interference models on held-out pairs.
 namespace corun::inline cli {
@@ -54,9 +55,9 @@ CommandLine model_eval_command_line() {
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
       "papers (the default): JRS II to VII and PriRecT III, IV; lucid: lucid/lucid_pairs.csv of "
-      "the "
-      "data directory; or a file of co-run measurements; with --split tables of pairs, and "
-      "papers-published, which scores no pair of a job whose profile the papers keep back");
+      "the data directory; or a table of measured co-runs, as by --split job if it has no run "
+      "times; with --split several tables, and papers-published, which scores no pair of a job "
+      "whose profile the papers keep back");
   add("split", po::value<std::string>(),
       "cross-validate the model of `corun model fit` on tables of pairs: pairs, job, family or all "
       "are held out");
@@ -84,6 +85,26 @@ CommandLine model_eval_command_line() {
 
 constexpr std::string_view kLucidFile = "lucid/lucid_pairs.csv";
 
+/// The path of a file that a value of --pairs names. InputError for a misspelt name, and as find_input_file().
+std::string file_of(const std::string& pairs, const CommonOptions& common) {
+  std::error_code error;
+  if (!pairs.ends_with(".csv") && !std::filesystem::exists(pairs, error)) {
+    constexpr std::array<std::string_view, 2> kKnown{"papers", "lucid"};
+    throw InputError("--pairs", "no pairs '" + printable(pairs) +
+                                    "', expected the path of a "
+                                    "FILE.corun.csv or a known name; " +
+                                    did_you_mean(pairs, kKnown));
+  }
+  return find_input_file(pairs, common, "--pairs");
+}
+
+/// Whether --pairs names one table without run times, which the evaluation without --split needs.
+bool lacks_run_times(const std::vector<std::string>& given, const CommonOptions& common) {
+  if (given.size() != 1 || given.front() == "lucid" || papers_named(given.front())) return false;
+  const std::optional<MeasurementForm> form = measurement_form(file_of(given.front(), common));
+  return form && *form != MeasurementForm::kCoruns && *form != MeasurementForm::kRates;
+}
+
 EvaluationData data_of(const std::string& pairs, const CommonOptions& common, WorkloadKeys& keys) {
   const std::string& directory = common.data;
   if (pairs == "papers") return papers_evaluation(keys);
@@ -106,18 +127,11 @@ EvaluationData data_of(const std::string& pairs, const CommonOptions& common, Wo
     }
     return lucid_evaluation(path, keys);
   }
-  std::error_code error;
-  if (!pairs.ends_with(".csv") && !std::filesystem::exists(pairs, error)) {
-    constexpr std::array<std::string_view, 2> kKnown{"papers", "lucid"};
-    throw InputError("--pairs", "no pairs '" + printable(pairs) +
-                                    "', expected the path of a "
-                                    "FILE.corun.csv or a known name; " +
-                                    did_you_mean(pairs, kKnown));
-  }
-  check_kind(pairs, {FileKind::kPairs}, "a table of measured co-runs");
-  const CorunFile file = read_corun_csv(pairs, keys);
-  for (const std::string& text : file.notes) note(common, text);
-  return evaluation_data(pairs, file.measurements);
+  const std::string path = file_of(pairs, common);
+  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
+  const Measurements table = read_measurements(path, keys, CorunsAs::kRuns);
+  for (const std::string& text : table.notes) note(common, text);
+  return evaluation_data(pairs, table.runs);
 }
 
 /// "10,30,100" as whole numbers of at least `least`; empty if not given.
@@ -144,7 +158,7 @@ std::vector<std::size_t> counts_option(const po::variables_map& values, const st
 
 CrossValidation cross_validation_options(const po::variables_map& values) {
   CrossValidation asked;
-  asked.split = values["split"].as<std::string>();
+  asked.split = values.count("split") != 0 ? values["split"].as<std::string>() : "job";
   asked.models = list_option(values, "model");
   asked.rows = counts_option(values, "rows", 1);
   asked.probes = counts_option(values, "probes", 0);
@@ -241,20 +255,25 @@ int model_eval_command(const std::vector<std::string>& arguments) {
     return model_measurement_curve(asked, common);
   }
   if (!(*values)["known"].defaulted()) throw InputError("--known", "goes with --measure only");
-  if (values->count("split") != 0) {
+  const auto cross_validate = [&] {
     CrossValidation asked = cross_validation_options(*values);
     asked.tables = tables;
     asked.queues = queues;
     asked.seed = seed;
     asked.effort = effort;
     return model_cross_validate(asked, common);
-  }
+  };
+  if (values->count("split") != 0) return cross_validate();
   for (const char* key : {"rows", "probes", "figure"}) {
     if (values->count(key) != 0) {
       throw InputError(std::string("--") + key,
                        std::string("goes with --split ") +
                            (key == std::string_view("figure") ? "or --measure only" : "only"));
     }
+  }
+  if (lacks_run_times(tables, common)) {
+    note(common, printable(tables.front()) + " has no run times: judged as by --split job");
+    return cross_validate();
   }
   return evaluate_left_out(tables, list_option(*values, "model"), queues, seed, effort, common);
 }

@@ -47,7 +47,7 @@ CommandLine fit_command_line() {
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("pairs", po::value<std::vector<std::string>>()->composing(),
-      "table of measured pairs; once for each");
+      "table of measured pairs or groups; once for each");
   add("groups", po::value<std::vector<std::string>>()->composing(),
       "table of measured groups, of two jobs and more; once for each");
   add("out", po::value<std::string>(), "the model");
@@ -147,7 +147,7 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   }
 
   WorkloadKeys keys;
-  const PairTable measured = read_pair_tables(pairs, common, keys, groups);
+  const Measurements measured = read_pair_tables(pairs, common, keys, groups);
   const SpeedTable& table = measured.speeds;
   const auto model = fit(entry, table, measured.source, options);
   const std::size_t jobs = measured_jobs(table);
@@ -160,7 +160,7 @@ int model_fit_command(const std::vector<std::string>& arguments) {
   });
   if (common.format == Format::kJson) {
     Json json{{"model", entry.name}, {"pairs", both}, {"jobs", jobs}};
-    if (!groups.empty()) json["groups"] = table.groups.size();
+    if (!groups.empty() || !table.groups.empty()) json["groups"] = table.groups.size();
     if (model->effort() != 1) json["effort"] = model->effort();
     std::cout << json_text(json);
   } else {

@@ -13,7 +13,7 @@ namespace corun::inline cli {
 
 int model_measurement_curve(const MeasurementCurveAsked& asked, const CommonOptions& common) {
   WorkloadKeys keys;
-  const PairTable table = read_pair_tables(asked.tables, common, keys);
+  const Measurements table = read_pair_tables(asked.tables, common, keys);
   const ModelsAsked models = models_asked(
       asked.models.empty() ? std::vector<std::string>{"default"} : asked.models, common);
   if (models.models.size() != 1 || !models.files.empty()) {

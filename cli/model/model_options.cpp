@@ -20,8 +20,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
-#include "traces/tables/append_pair_table.hpp"
-#include "traces/tables/group_table.hpp"
+#include "traces/tables/append_measurements.hpp"
 
 namespace corun::inline cli {
 
@@ -31,34 +30,37 @@ std::optional<PapersScored> papers_named(const std::string& name) {
   return std::nullopt;
 }
 
-PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                           WorkloadKeys& keys, const std::vector<std::string>& groups) {
-  PairTable all;
+Measurements read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
+                              WorkloadKeys& keys, const std::vector<std::string>& groups) {
+  Measurements all;
   std::set<std::string> read;
-  for (const std::string& path : paths) {
-    const std::optional<PapersScored> papers = papers_named(path);
+  const auto is_new = [&](const std::string& option, const std::string& path,
+                          const std::string& file) {
+    if (read.insert(file).second) return;
+    throw InputError(option, "'" + printable(path) + "' is given twice; once is enough");
+  };
+  const auto add = [&](const std::string& option, const std::string& path,
+                       std::initializer_list<FileKind> kinds, std::string_view what) {
     const std::string file =
-        papers
-            ? "papers"
-            : std::filesystem::weakly_canonical(find_input_file(path, common, "--pairs")).string();
-    if (!read.insert(file).second) {
-      throw InputError("--pairs", "'" + printable(path) + "' is given twice; once is enough");
-    }
-    if (!papers) check_kind(file, {FileKind::kPairs}, "a table of pairs of jobs");
-    append(all, papers ? papers_pair_table(keys, *papers) : read_pair_table(file, keys), keys);
-  }
-  for (const std::string& path : groups) {
-    const std::string file =
-        std::filesystem::weakly_canonical(find_input_file(path, common, "--groups")).string();
-    if (!read.insert(file).second) {
-      throw InputError("--groups", "'" + printable(path) + "' is given twice; once is enough");
-    }
-    check_kind(file, {FileKind::kGroups}, "a table of groups of jobs");
-    const GroupTable table = read_group_table(file, keys);
-    if (!table.has_speeds) {
+        std::filesystem::weakly_canonical(find_input_file(path, common, option)).string();
+    is_new(option, path, file);
+    check_kind(file, kinds, what);
+    const Measurements table = read_measurements(file, keys);
+    if (!table.lines.empty() && !table.has_speeds) {
       throw InputError(path, "no norm is there, expected measured speeds; fill them in");
     }
-    append(all, with_groups(table), keys);
+    append(all, table, keys);
+  };
+  for (const std::string& path : paths) {
+    if (const std::optional<PapersScored> papers = papers_named(path)) {
+      is_new("--pairs", path, "papers");
+      append(all, papers_pair_table(keys, *papers), keys);
+    } else {
+      add("--pairs", path, {FileKind::kPairs, FileKind::kGroups}, "a table of measured co-runs");
+    }
+  }
+  for (const std::string& path : groups) {
+    add("--groups", path, {FileKind::kGroups}, "a table of groups of jobs");
   }
   for (const std::string& text : all.notes) note(common, text);
   return all;

@@ -9,7 +9,7 @@
 #include "cli/cli.hpp"
 #include "evaluation/pair_evaluation.hpp"
 #include "knowledge/model_file.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// Tables and files named by the flags of `corun model`.
 namespace corun::inline cli {
@@ -17,10 +17,10 @@ namespace corun::inline cli {
 /// The scored pairs if a value of --pairs names the papers' tables; empty for a file.
 std::optional<PapersScored> papers_named(const std::string& name);
 
-/// Tables of pairs, joined in order, then those of groups; "papers" names those of the papers. InputError for a table
+/// Tables of any form, joined in order, then those of groups; "papers" names those of the papers. InputError for a table
 /// given twice, for groups without a measured speed, and as the readers.
-PairTable read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
-                           WorkloadKeys& keys, const std::vector<std::string>& groups = {});
+Measurements read_pair_tables(const std::vector<std::string>& paths, const CommonOptions& common,
+                              WorkloadKeys& keys, const std::vector<std::string>& groups = {});
 
 /// The path of a fitted model: `prefitted` (knowledge/prefitted_model.hpp), or find_input_file(), also its InputError.
 std::string find_fitted_model(const std::string& name, const CommonOptions& common);

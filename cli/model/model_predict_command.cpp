@@ -50,7 +50,7 @@ CommandLine predict_command_line() {
   add("model", po::value<std::string>(),
       "what `corun model fit` wrote, or prefitted: what comes with corun");
   add("pairs", po::value<std::string>(),
-      "table of pairs; features that the model does not know are ignored");
+      "table of pairs or groups; features that the model does not know are ignored");
   add("groups", po::value<std::string>(), "table of groups of two jobs and more");
   add("out", po::value<std::string>(), "the table with predictions");
   return command;
@@ -76,11 +76,10 @@ struct Predicted {
   std::string told;
 };
 
-Predicted predicted_pairs(const std::string& model, const std::string& path,
+Predicted predicted_table(const std::string& model, const std::string& path,
                           const CommonOptions& common) {
-  check_kind(path, {FileKind::kPairs}, "a table of pairs of jobs");
   WorkloadKeys keys;
-  PairTable table = read_pair_table(path, keys);
+  Measurements table = read_measurements(path, keys);
   for (const std::string& text : table.notes) note(common, text);
   const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
   const auto predictions = predict_table(read.file.model, table);
@@ -90,26 +89,10 @@ Predicted predicted_pairs(const std::string& model, const std::string& path,
   std::ostringstream text;
   write_predictions(text, table, predictions);
   return {std::move(text).str(),
-          fmt::format("{} pairs of {} jobs predicted, {}\n", predictions.size(),
-                      table.speeds.jobs.size(), unseen_jobs(read.file, read.names))};
-}
-
-Predicted predicted_groups(const std::string& model, const std::string& path,
-                           const CommonOptions& common) {
-  check_kind(path, {FileKind::kGroups}, "a table of groups of jobs");
-  WorkloadKeys keys;
-  GroupTable table = read_group_table(path, keys);
-  const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
-  const auto predictions = predict_groups(read.file.model, table);
-  note_features(read.file, table.speeds, table.source, common);
-  note_prefitted(model, *read.file.model, table.speeds, common);
-  note_effort(printable(model), read.file.model->effort(), common);
-  std::ostringstream text;
-  write_predictions(text, table, predictions);
-  return {std::move(text).str(),
-          fmt::format("{} groups of {} jobs predicted, {}\n",
+          fmt::format("{} {} of {} jobs predicted, {}\n",
                       table.speeds.rows.size() + table.speeds.groups.size(),
-                      table.speeds.jobs.size(), unseen_jobs(read.file, read.names))};
+                      table.lines.empty() ? "pairs" : "groups", table.speeds.jobs.size(),
+                      unseen_jobs(read.file, read.names))};
 }
 
 }  // namespace
@@ -133,8 +116,12 @@ int model_predict_command(const std::vector<std::string>& arguments) {
   std::vector<NamedFile> inputs = as_inputs({model_path});
   inputs.push_back({option, path});
   check_outputs_differ({{"--out", output}}, inputs);
-  const Predicted predicted = has_groups ? predicted_groups(model_path, path, common)
-                                         : predicted_pairs(model_path, path, common);
+  if (has_groups) {
+    check_kind(path, {FileKind::kGroups}, "a table of groups of jobs");
+  } else {
+    check_kind(path, {FileKind::kPairs, FileKind::kGroups}, "a table of co-runs");
+  }
+  const Predicted predicted = predicted_table(model_path, path, common);
   write_outputs({{"--out", output, predicted.csv}}, common.existing);
   std::cout << predicted.told;
   return kDone;

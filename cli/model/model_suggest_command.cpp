@@ -100,8 +100,8 @@ std::vector<MeasuredPair> measurements_of(const std::vector<std::string>& tables
     place.emplace(std::pair{pairs[p].a, pairs[p].b}, p);
   std::vector<MeasuredPair> found;
   for (const std::string& path : tables) {
-    check_kind(path, {FileKind::kPairs}, "a table of pairs of jobs");
-    const PairTable table = read_pair_table(path, keys);
+    check_kind(path, {FileKind::kPairs, FileKind::kGroups}, "a table of measured co-runs");
+    const Measurements table = read_measurements(path, keys);
     for (const std::string& text : table.notes) note(common, text);
     for (const SpeedTable::Row& row : table.speeds.rows) {
       const auto a = kind_of.find(table.speeds.jobs[row.a]);

@@ -49,26 +49,30 @@ MeasuredTable::MeasuredTable(std::span<const CorunMeasurement> rows) {
 }
 
 MeasuredTable::MeasuredTable(const SpeedTable& table) {
-  for (const SpeedTable::Row& pair : table.rows) {
-    std::array<std::pair<WorkloadKey, double>, 2> sides{
-        {{table.jobs.at(pair.a), pair.speed_a}, {table.jobs.at(pair.b), pair.speed_b}}};
-    if (std::ranges::any_of(sides, [](const auto& side) {
-          return side.first == kUnknownWorkload || std::isnan(side.second);
+  const auto add = [&](std::span<const std::uint32_t> jobs, std::span<const double> speeds) {
+    std::vector<std::pair<WorkloadKey, double>> members;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      members.emplace_back(table.jobs.at(jobs[i]), speeds[i]);
+    }
+    if (std::ranges::any_of(members, [](const auto& member) {
+          return member.first == kUnknownWorkload || std::isnan(member.second);
         })) {
-      continue;
+      return;
     }
-    if (!(pair.speed_a > 0 && pair.speed_b > 0)) {
-      throw std::invalid_argument("a measured speed is not above 0");
-    }
-    std::ranges::stable_sort(sides, {}, [](const auto& side) { return side.first; });
+    std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });
     Row row;
-    for (const auto& [workload, speed] : sides) {
+    for (const auto& [workload, speed] : members) {
+      if (!(speed > 0)) throw std::invalid_argument("a measured speed is not above 0");
       row.workloads.push_back(workload);
-      row.excess.push_back(1 / speed - 1);
+      row.excess.push_back((1 / speed - 1) / static_cast<double>(members.size() - 1));
       row.speed.push_back(speed);
     }
     rows_[row.workloads].push_back(row);
+  };
+  for (const SpeedTable::Row& pair : table.rows) {
+    add(std::array{pair.a, pair.b}, std::array{pair.speed_a, pair.speed_b});
   }
+  for (const SpeedTable::Group& group : table.groups) add(group.jobs, group.speeds);
 }
 
 InterferenceWorld::InterferenceWorld(std::shared_ptr<const MeasuredTable> measured,

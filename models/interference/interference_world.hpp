@@ -32,7 +32,7 @@ class MeasuredTable {
   MeasuredTable() = default;
   /// Skips rows with an unknown workload. InputError as overlap_excess().
   explicit MeasuredTable(std::span<const CorunMeasurement> rows);
-  /// The pairs of a table, at its speeds. Skips rows with an unknown workload or without both speeds.
+  /// The pairs and groups of a table, at its speeds. Skips those with an unknown workload or without a speed.
   /// std::invalid_argument for a speed not above 0.
   explicit MeasuredTable(const SpeedTable& table);
 

@@ -86,10 +86,10 @@ void BeliefBuilder::start_from_clusters(const Cluster& cluster, bool labels_are_
                                   "': " + did_you_mean(b.initial, known));
     }
     const std::string path = files.find(b.initial, place);
-    if (has_pair_header(path)) {
+    if (measurement_form(path)) {
       if (b.model == BeliefKind::kTruth) {
         throw InputError(place,
-                         "belief.model truth learns nothing from a table of pairs; leave it out");
+                         "belief.model truth learns nothing from measured co-runs; leave it out");
       }
       // A belief by clusters of the table's jobs, because the papers' centres hold for their
       // profiles only.
@@ -106,7 +106,8 @@ void BeliefBuilder::start_from_clusters(const Cluster& cluster, bool labels_are_
 
 void BeliefBuilder::start_from_file(const std::string& path, const Cluster& cluster,
                                     bool labels_are_papers) {
-  check_kind(path, {FileKind::kKnowledgeBase}, "a knowledge base, a table of pairs or a model");
+  check_kind(path, {FileKind::kKnowledgeBase},
+             "a knowledge base, a table of measured co-runs or a model");
   KnowledgeFile file = read_knowledge_file(path);
   const std::string here = cluster.gpu_types() + " " + cluster.spec.sharing;
   for (const KnowledgeSource& source : file.sources) {
@@ -121,13 +122,13 @@ void BeliefBuilder::start_from_file(const std::string& path, const Cluster& clus
 
 SpeedTable BeliefBuilder::measured_speeds(const std::string& path, const Cluster& cluster,
                                           MeasurementTables& tables) {
-  if (!has_row_per_pair(path)) return speed_table(tables.coruns(path), ImputedProfiles::kUnknown);
-  const PairTable& pairs = tables.pairs(path);
+  const Measurements& read = tables.measured(path, *config_);
+  if (!read.runs.empty()) return speed_table(read.runs, ImputedProfiles::kUnknown);
   for (std::string& sentence :
-       measured_elsewhere(pairs, cluster, "what the belief knows beforehand was measured")) {
+       measured_elsewhere(read, cluster, "what the belief knows beforehand was measured")) {
     warnings_.push_back(std::move(sentence));
   }
-  return pairs.speeds;
+  return read.speeds;
 }
 
 void BeliefBuilder::refuse_overrides() const {
@@ -192,7 +193,7 @@ void BeliefBuilder::fit(SpeedTable table) {
       constexpr double kFew = 8;
       const double share = std::min(1.0, kFew / static_cast<double>(table.rows.size()));
       models_->fit(entry, observed_pairs(table, share, config_->seed), first);
-    } else if (!table.rows.empty()) {
+    } else if (!table.rows.empty() || !table.groups.empty()) {
       model = models_->fit(entry, table, first);
     }
     prior_ = std::make_shared<ModelBelief::Prior>(

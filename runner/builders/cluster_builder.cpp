@@ -166,7 +166,7 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
   return cluster;
 }
 
-std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
+std::vector<std::string> measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
                                             const std::string& subject) {
   std::vector<std::string> sentences;
   const bool is_one = pairs.speeds.campaigns.size() == 1;

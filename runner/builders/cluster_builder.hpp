@@ -8,7 +8,7 @@
 #include "runner/inputs/virtual_clusters.hpp"
 #include "sim/cluster_spec.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// Builds the machines of the simulation from `cluster` of a configuration.
 namespace corun::inline runner {
@@ -33,7 +33,7 @@ Cluster build_cluster(const Config& config, InputFiles& files);
 
 /// One sentence if `pairs` were measured on another GPU type than the cluster's, one if with
 /// another sharing mode. `subject` begins each: "the world was measured".
-std::vector<std::string> measured_elsewhere(const PairTable& pairs, const Cluster& cluster,
+std::vector<std::string> measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
                                             const std::string& subject);
 
 }  // namespace corun::inline runner

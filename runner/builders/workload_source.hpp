@@ -81,7 +81,7 @@ class WorkloadSource {
   TypesOfJobs types_;
   bool shares_keys_ = true;
   std::shared_ptr<const Trace> given_;          ///< null: the source generates
-  const PairTable* drawn_from_ = nullptr;       ///< for sources that draw from one, else null
+  const Measurements* drawn_from_ = nullptr;    ///< for sources that draw from one, else null
   const SoloTable* drawn_from_solo_ = nullptr;  ///< the same
   const SoloTable* solo_times_ = nullptr;       ///< workload.solo_times, or null
   mutable std::mutex keys_mutex_;               ///< guards `tables_`: generating adds keys

@@ -13,7 +13,6 @@
 #include "models/interference/measured_speeds.hpp"
 #include "models/types_world.hpp"
 #include "runner/builders/model_files.hpp"
-#include "runner/inputs/file_kind.hpp"
 #include "runner/inputs/job_features.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -24,59 +23,36 @@ namespace corun::inline runner {
 
 namespace {
 
-/// The measurements of a world: a table of pairs, or rows of groups of any size.
-struct WorldMeasurements {
-  const PairTable* pairs = nullptr;
-  const GavelThroughputs* rates = nullptr;  ///< source of `pairs`, if they are rates
-  std::vector<CorunMeasurement> rows;
-
-  std::set<WorkloadKey> workloads() const {
-    if (pairs) return {pairs->speeds.jobs.begin(), pairs->speeds.jobs.end()};
-    std::set<WorkloadKey> keys;
-    for (const CorunMeasurement& row : rows) {
-      for (const CorunMember& member : row.members) keys.insert(member.workload);
-    }
-    return keys;
+std::set<WorkloadKey> workloads_of(const Measurements& table) {
+  std::set<WorkloadKey> keys(table.speeds.jobs.begin(), table.speeds.jobs.end());
+  for (const CorunMeasurement& run : table.runs) {
+    for (const CorunMember& member : run.members) keys.insert(member.workload);
   }
-  std::vector<std::string> gpu_types(const GpuTypes& known) const {
-    std::set<std::string> types;
-    if (pairs) {
-      for (const SpeedTable::Campaign& campaign : pairs->speeds.campaigns) {
-        types.insert(campaign.gpu.empty() ? "a GPU type that is not stated"
-                                          : known.standard_name(campaign.gpu));
-      }
-      return {types.begin(), types.end()};
-    }
-    for (const CorunMeasurement& row : rows) types.insert(known.standard_name(row.gpu_type));
-    return {types.begin(), types.end()};
-  }
-  SpeedTable speeds() const {
-    return pairs ? pairs->speeds : speed_table(rows, ImputedProfiles::kBelieved);
-  }
-};
-
-WorldMeasurements read_measurements(const Config& config, InputFiles& files,
-                                    MeasurementTables& tables) {
-  WorldMeasurements read;
-  if (!config.world.path) {
-    read.rows = paper_measurements(tables.keys());
-    return read;
-  }
-  const std::string path = files.find(*config.world.path, config.place("world.path"));
-  if (has_throughputs(path)) {
-    read.rates = &tables.rates(config, files);
-    read.pairs = &read.rates->pairs;
-  } else if (has_row_per_pair(path)) {
-    read.pairs = &tables.pairs(path);
-  } else {
-    read.rows = tables.coruns(path);
-  }
-  return read;
+  return keys;
 }
 
-/// The measured groups of a measured world.
-MeasuredTable measured_table(const WorldMeasurements& read, const SpeedTable& speeds) {
-  return read.pairs ? MeasuredTable(speeds) : MeasuredTable(read.rows);
+/// The GPU types of a table by their standard names.
+std::vector<std::string> types_of(const Measurements& table, const GpuTypes& known) {
+  std::set<std::string> types;
+  for (const CorunMeasurement& run : table.runs) types.insert(known.standard_name(run.gpu_type));
+  if (!table.runs.empty()) return {types.begin(), types.end()};
+  for (const SpeedTable::Campaign& campaign : table.speeds.campaigns) {
+    types.insert(campaign.gpu.empty() ? "a GPU type that is not stated"
+                                      : known.standard_name(campaign.gpu));
+  }
+  return {types.begin(), types.end()};
+}
+
+/// The measured groups of a table, if their speeds count, and its misfits.
+MeasuredTable groups_of(const Measurements& table, bool with_speeds) {
+  MeasuredTable groups;
+  if (with_speeds) {
+    groups = table.runs.empty() ? MeasuredTable(table.speeds) : MeasuredTable(table.runs);
+  }
+  for (const auto& [a, b] : table.misfits) {
+    groups.add_misfit(table.speeds.jobs[a], table.speeds.jobs[b]);
+  }
+  return groups;
 }
 
 }  // namespace
@@ -109,22 +85,21 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     }
     return;
   }
-  const WorldMeasurements read = read_measurements(config, files, *tables_);
-  measured_on_ = read.gpu_types(cluster.types);
+  const std::string path = w.path ? files.find(*w.path, config.place("world.path")) : "";
+  Measurements papers;
+  if (!w.path) papers.runs = paper_measurements(tables_->keys());
+  const Measurements& read = w.path ? tables_->measured(path, config) : papers;
+  measured_on_ = types_of(read, cluster.types);
   if (w.model == WorldKind::kMeasured) {
-    workloads_ = std::make_unique<const std::set<WorkloadKey>>(read.workloads());
+    workloads_ = std::make_unique<const std::set<WorkloadKey>>(workloads_of(read));
     otherwise_ =
         "the model " + std::string(w.fallback.text()) + " gives the costs of their co-runs";
   }
-  const auto costs_of = [&](const WorldMeasurements& from) {
-    const SpeedTable speeds = from.speeds();
-    MeasuredTable groups =
-        w.model == WorldKind::kMeasured ? measured_table(from, speeds) : MeasuredTable();
-    if (from.rates != nullptr) {
-      const std::vector<WorkloadKey>& jobs = from.pairs->speeds.jobs;
-      for (const auto& [a, b] : from.rates->misfits) groups.add_misfit(jobs[a], jobs[b]);
-    }
-    auto measured = std::make_shared<const MeasuredTable>(std::move(groups));
+  const auto costs_of = [&](const Measurements& from) {
+    auto measured =
+        std::make_shared<const MeasuredTable>(groups_of(from, w.model == WorldKind::kMeasured));
+    const SpeedTable speeds =
+        from.runs.empty() ? from.speeds : speed_table(from.runs, ImputedProfiles::kBelieved);
     return CoRunCosts{std::move(measured), fit(config, speeds, files.cache().models())};
   };
   const CoRunCosts reference = costs_of(read);
@@ -132,31 +107,28 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
   for (std::size_t t = 0; t < types.size(); ++t) {
     CoRunCosts costs = reference;
     // Gavel has rates of its own for each of its types.
-    const GavelThroughputs* rates =
-        read.rates != nullptr && types.size() > 1 ? tables_->rates_on(types[t]) : nullptr;
-    if (rates != nullptr && rates != read.rates) {
-      costs = costs_of({&rates->pairs, rates, {}});
-    } else if (read.pairs != nullptr) {
-      costs.extrapolated = !cluster.types.same(read.pairs->gpu, types[t]);
+    const Measurements* rates =
+        types.size() > 1 && w.path ? tables_->rates_on(path, types[t]) : nullptr;
+    if (rates != nullptr && rates != &read) {
+      costs = costs_of(*rates);
+    } else if (read.runs.empty()) {
+      costs.extrapolated = !cluster.types.same(read.gpu, types[t]);
     } else {
-      costs.extrapolated = std::ranges::none_of(read.rows, [&](const CorunMeasurement& r) {
+      costs.extrapolated = std::ranges::none_of(read.runs, [&](const CorunMeasurement& r) {
         return cluster.types.same(r.gpu_type, types[t]) && r.sharing == cluster.spec.sharing;
       });
     }
-    if (read.pairs != nullptr && !read.pairs->sharing.empty()) {
-      costs.extrapolated |= read.pairs->sharing != cluster.spec.sharing;
-    }
+    if (!read.sharing.empty()) costs.extrapolated |= read.sharing != cluster.spec.sharing;
     const auto known = std::ranges::find(costs_, costs);
     by_type_[t] = static_cast<std::size_t>(known - costs_.begin());
     if (known == costs_.end()) costs_.push_back(std::move(costs));
   }
   if (types.size() > 1) {
     note_extrapolated(types);
-  } else if (read.pairs == nullptr) {
-    note_origin(read.rows, cluster);
+  } else if (!read.runs.empty()) {
+    note_origin(read.runs, cluster);
   } else {
-    for (std::string& sentence :
-         measured_elsewhere(*read.pairs, cluster, "the world was measured")) {
+    for (std::string& sentence : measured_elsewhere(read, cluster, "the world was measured")) {
       warnings_.push_back(std::move(sentence));
     }
   }
@@ -229,9 +201,10 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
                                                   : "; take another model or other measurements"));
   }
   constexpr std::size_t kFew = 20;
-  if (w.path && table.rows.size() < kFew) {
+  if (w.path && table.rows.size() + table.groups.size() < kFew) {
     warnings_.push_back("the model " + std::string(model.text()) + " is fitted on " +
-                        std::to_string(table.rows.size()) + " pairs of " + *w.path +
+                        std::to_string(table.rows.size() + table.groups.size()) +
+                        (table.groups.empty() ? " pairs of " : " pairs and groups of ") + *w.path +
                         ": too few to trust it where nothing was "
                         "measured (corun model eval --pairs FILE says how far off it is)");
   }

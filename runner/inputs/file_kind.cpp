@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -13,8 +14,7 @@
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
 #include "traces/input_file.hpp"
-#include "traces/tables/group_table.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/tables/solo_table.hpp"
 
 namespace corun::inline runner {
@@ -64,7 +64,12 @@ constexpr KindText kTexts[] = {
      "set world.path or belief.initial to it, or fit a model: corun model fit --pairs {0} --out "
      "MODEL"},
     {FileKind::kGroups, "a table of groups of jobs",
-     "fit a model: corun model fit --groups {0} --out MODEL"},
+     "set world.path or belief.initial to it, or fit a model: corun model fit --groups {0} --out "
+     "MODEL"},
+    {FileKind::kRates, "Gavel's rates of pairs",
+     "set world.path or belief.initial to it, or make tables of pairs of it: corun data derive "
+     "gavel "
+     "--from {0} --out DIR"},
     {FileKind::kSoloTimes, "a table of solo times by GPU type",
      "draw jobs from it: corun replay --set workload.source=solo-table --set workload.path={0}"},
     {FileKind::kProfiles, "a table of profiles",
@@ -96,8 +101,11 @@ FoundKind kind_of_file(const std::string& path) {
   for (const TraceEntry& entry : trace_catalog()) {
     if (entry.looks_like != nullptr && entry.looks_like(head)) return {FileKind::kJobs, entry.name};
   }
-  if (has_group_header(path)) return {FileKind::kGroups};
-  if (has_pair_header(path)) return {FileKind::kPairs};
+  if (const std::optional<MeasurementForm> form = measurement_form(path)) {
+    return {*form == MeasurementForm::kGroups  ? FileKind::kGroups
+            : *form == MeasurementForm::kRates ? FileKind::kRates
+                                               : FileKind::kPairs};
+  }
   if (looks_like_solo_table(head)) return {FileKind::kSoloTimes};
   if (has_columns(head, {"job", "gpu_util_pct", "mem_alloc_pct", "mem_time_pct"})) {
     return {FileKind::kProfiles};

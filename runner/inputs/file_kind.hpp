@@ -13,8 +13,9 @@ enum class FileKind : std::uint8_t {
   kConfiguration,
   kSweep,          ///< a configuration with a section `sweep`
   kJobs,           ///< a job trace in a format of `corun list traces`
-  kPairs,          ///< a table of pairs of jobs (pair_table.hpp)
+  kPairs,          ///< a table of measured pairs (measurements.hpp)
   kGroups,         ///< a table of groups of jobs (group_table.hpp)
+  kRates,          ///< Gavel's rates (gavel_throughputs.hpp)
   kSoloTimes,      ///< a table of solo times by GPU type (solo_table.hpp)
   kProfiles,       ///< a table of profiles in corun's own form (profile_csv.hpp)
   kKnowledgeBase,  ///< knowledge_file.hpp

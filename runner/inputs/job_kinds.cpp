@@ -66,7 +66,7 @@ JobKinds read_job_kinds(const std::string& path, WorkloadKeys& keys) {
   JobKinds kinds;
   const FileKind kind = kind_of_file(path).kind;
   if (kind == FileKind::kPairs) {
-    kinds.table = read_pair_table(path, keys);
+    kinds.table = read_measurements(path, keys);
     kinds.source = kinds.table.source;
     kinds.names = kinds.table.names;
     kinds.keys = kinds.table.speeds.jobs;

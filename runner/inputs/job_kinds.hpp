@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "models/interference/interference_model.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/trace.hpp"
 #include "traces/workload_names.hpp"
 
 /// The jobs of a file as kinds: jobs of one workload are copies, and a model knows them by its name.
 ///
 /// The file is a job trace (job_csv.hpp), a table of profiles (profile_csv.hpp), such as solo.csv of live mode, or a
-/// table of pairs (pair_table.hpp), of which only the jobs count. A job without a workload is named by itself.
+/// table of pairs (measurements.hpp), of which only the jobs count. A job without a workload is named by itself.
 namespace corun::inline runner {
 
 struct JobKinds {
@@ -22,7 +22,7 @@ struct JobKinds {
   std::vector<WorkloadKey> keys;    ///< of kinds
   std::vector<std::uint32_t> jobs;  ///< kind of each job
   std::vector<std::string> notes;   ///< of jobs left out, for the user
-  PairTable table;                  ///< if the file is a table of pairs; else without jobs
+  Measurements table;               ///< if the file is a table of pairs; else without jobs
   Trace trace;                      ///< if it is not: one job per kind
 };
 

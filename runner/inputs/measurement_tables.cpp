@@ -9,23 +9,39 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/tables/corun_csv.hpp"
 
 namespace corun::inline runner {
 
-const PairTable& MeasurementTables::pairs(const std::string& path) {
-  const auto known = pairs_.find(path);
-  if (known != pairs_.end()) return known->second;
-  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
-  PairTable table = read_pair_table(path, keys_);
-  if (std::ranges::none_of(table.scored, [](bool scored) { return scored; })) {
+namespace {
+
+constexpr std::string_view kMeasured = "a table of measured co-runs";
+
+}  // namespace
+
+const Measurements& MeasurementTables::measured(const std::string& path, const Config& config) {
+  check_kind(path, {FileKind::kPairs, FileKind::kGroups, FileKind::kRates}, kMeasured);
+  return measurement_form(path) == MeasurementForm::kRates ? rates(path, rates_gpu(config))
+                                                           : table(path, CorunsAs::kRuns);
+}
+
+const Measurements& MeasurementTables::pairs(const std::string& path) {
+  check_kind(path, {FileKind::kPairs, FileKind::kGroups}, kMeasured);
+  return table(path, CorunsAs::kSpeeds);
+}
+
+const Measurements& MeasurementTables::table(const std::string& path, CorunsAs as) {
+  if (measurement_form(path) != MeasurementForm::kCoruns) as = CorunsAs::kSpeeds;
+  const auto known = tables_.find({path, as});
+  if (known != tables_.end()) return known->second;
+  Measurements read = read_measurements(path, keys_, as);
+  if (!read.is_measured()) {
     throw InputError(
         path + ":1:1",
         "found no pair of which both speeds were measured, expected some; give a table "
         "with norm_a and norm_b or co-run measurements");
   }
-  notes_[path] = table.notes;
-  return pairs_.emplace(path, std::move(table)).first->second;
+  notes_[path] = read.notes;
+  return tables_.emplace(std::pair(path, as), std::move(read)).first->second;
 }
 
 const SoloTable& MeasurementTables::solo(const std::string& path) {
@@ -35,60 +51,33 @@ const SoloTable& MeasurementTables::solo(const std::string& path) {
   return solo_.emplace(path, read_solo_table(path, keys_)).first->second;
 }
 
-std::vector<CorunMeasurement> MeasurementTables::coruns(const std::string& path) {
-  check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
-  CorunFile file = read_corun_csv(path, keys_);
-  notes_[path] = std::move(file.notes);
-  return std::move(file.measurements);
-}
-
 std::vector<std::string> MeasurementTables::notes() const {
   std::vector<std::string> all;
   for (const auto& [path, notes] : notes_) all.insert(all.end(), notes.begin(), notes.end());
   return all;
 }
 
-const GavelThroughputs& MeasurementTables::rates(const Config& config, InputFiles& files) {
-  if (!rates_) {
-    const RatesFile file = find_rates(config, files);
-    rates_path_ = file.path;
-    rates_ = std::make_shared<const GavelThroughputs>(
-        read_gavel_throughputs(file.path, file.gpu, keys_));
+const Measurements& MeasurementTables::rates(const std::string& path, const std::string& gpu) {
+  std::shared_ptr<const GavelThroughputs>& known = rates_[{path, gpu}];
+  if (!known) {
+    known = std::make_shared<const GavelThroughputs>(read_gavel_throughputs(path, gpu, keys_));
   }
-  return *rates_;
+  return known->pairs;
 }
 
-const GavelThroughputs* MeasurementTables::rates_on(std::string_view gpu_type) {
+const Measurements* MeasurementTables::rates_on(const std::string& path,
+                                                std::string_view gpu_type) {
   const std::string_view gpu = gpu_of_gavel(gpu_type);
-  if (!rates_ || gpu.empty()) return nullptr;
-  if (rates_->pairs.gpu == gpu) return rates_.get();
-  const auto known = rates_on_.find(std::string(gpu));
-  if (known != rates_on_.end()) return &known->second;
-  return &rates_on_.emplace(gpu, read_gavel_throughputs(rates_path_, gpu, keys_)).first->second;
+  if (gpu.empty() || measurement_form(path) != MeasurementForm::kRates) return nullptr;
+  return &rates(path, std::string(gpu));
 }
 
 void MeasurementTables::take_rates(std::shared_ptr<const GavelThroughputs> rates,
                                    const std::string& path) {
-  if (!rates) return;
-  rates_ = std::move(rates);
-  rates_path_ = path;
+  if (rates) rates_[{path, rates->pairs.gpu}] = std::move(rates);
 }
 
-RatesFile find_rates(const Config& config, InputFiles& files) {
-  if (!config.world.path) {
-    throw InputError(
-        config.place("workload.source"),
-        "source '" + config.workload.source +
-            "' counts steps: set world.path to the rates that convert them to time, Gavel's "
-            "simulation_throughputs.json");
-  }
-  std::string path = files.find(*config.world.path, config.place("world.path"));
-  if (!has_throughputs(path)) {
-    throw InputError(config.place("world.path"),
-                     "source '" + config.workload.source +
-                         "' counts steps, and this file has no rates that make them time; name "
-                         "Gavel's simulation_throughputs.json");
-  }
+std::string rates_gpu(const Config& config) {
   // The reference type: as told, else the first type of the cluster that has rates.
   std::vector<std::string> types{config.cluster.gpu_type};
   std::string key = "cluster.gpu_type";
@@ -112,7 +101,25 @@ RatesFile find_rates(const Config& config, InputFiles& files) {
         "found " + printable(types.front()) +
             ", but Gavel has rates for V100-16GB, P100-16GB and K80; take one of them");
   }
-  return {std::move(path), std::string(gpu)};
+  return std::string(gpu);
+}
+
+RatesFile find_rates(const Config& config, InputFiles& files) {
+  if (!config.world.path) {
+    throw InputError(
+        config.place("workload.source"),
+        "source '" + config.workload.source +
+            "' counts steps: set world.path to the rates that convert them to time, Gavel's "
+            "simulation_throughputs.json");
+  }
+  std::string path = files.find(*config.world.path, config.place("world.path"));
+  if (measurement_form(path) != MeasurementForm::kRates) {
+    throw InputError(config.place("world.path"),
+                     "source '" + config.workload.source +
+                         "' counts steps, and this file has no rates that make them time; name "
+                         "Gavel's simulation_throughputs.json");
+  }
+  return {std::move(path), rates_gpu(config)};
 }
 
 }  // namespace corun::inline runner

@@ -4,13 +4,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runner/config/config.hpp"
 #include "runner/inputs/input_files.hpp"
-#include "sim/measurement.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/tables/solo_table.hpp"
 #include "traces/workload_names.hpp"
 
@@ -23,39 +23,37 @@ class MeasurementTables {
  public:
   WorkloadKeys& keys() { return keys_; }
 
-  /// The table at a path that InputFiles found, one row per pair. InputError as its reader, and if
-  /// no pair has both speeds.
-  const PairTable& pairs(const std::string& path);
+  /// What a world or a belief learns from: any form of table at a path that InputFiles found. corun's own co-runs are
+  /// runs, Gavel's rates are those of rates_gpu(). InputError as its reader, for a file of another kind, and if nothing
+  /// in it was measured.
+  const Measurements& measured(const std::string& path, const Config& config);
+
+  /// The jobs and speeds of a table to draw jobs from; not of Gavel's rates. InputError likewise.
+  const Measurements& pairs(const std::string& path);
 
   /// The table of solo times at a path that InputFiles found. InputError as its reader.
   const SoloTable& solo(const std::string& path);
 
-  /// The measurements of corun's own file of co-runs. InputError as its reader, and if the file is of another
-  /// kind.
-  std::vector<CorunMeasurement> coruns(const std::string& path);
-
   /// Notes of what is doubtful in the files read, for the user.
   std::vector<std::string> notes() const;
 
-  /// Gavel's rates [steps/s] for the reference GPU type of the configuration, read on the first call.
-  /// InputError as find_rates() and the reader.
-  const GavelThroughputs& rates(const Config& config, InputFiles& files);
+  /// The rates of the file at `path` for a GPU type of the cluster, read on the first call. nullptr if the file has no
+  /// rates, or Gavel none for the type. InputError as the reader.
+  const Measurements* rates_on(const std::string& path, std::string_view gpu_type);
 
-  /// The rates of the same file for another GPU type of the cluster, read on the first call; nullptr if
-  /// Gavel has none for it, and before rates().
-  const GavelThroughputs* rates_on(std::string_view gpu_type);
-
-  /// Makes rates() return the rates read with a trace from the file at `path`. Null changes nothing.
+  /// Keeps the rates read with a trace from the file at `path`. Null changes nothing.
   void take_rates(std::shared_ptr<const GavelThroughputs> rates, const std::string& path);
 
  private:
+  const Measurements& table(const std::string& path, CorunsAs as);
+  const Measurements& rates(const std::string& path, const std::string& gpu);
+
   WorkloadKeys keys_;
-  std::map<std::string, PairTable> pairs_;                 ///< by path
-  std::map<std::string, SoloTable> solo_;                  ///< by path
-  std::map<std::string, std::vector<std::string>> notes_;  ///< by path
-  std::shared_ptr<const GavelThroughputs> rates_;
-  std::string rates_path_;
-  std::map<std::string, GavelThroughputs> rates_on_;  ///< of other GPU types, by Gavel's name
+  std::map<std::pair<std::string, CorunsAs>, Measurements> tables_;  ///< by path
+  std::map<std::string, SoloTable> solo_;                            ///< by path
+  std::map<std::string, std::vector<std::string>> notes_;            ///< by path
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const GavelThroughputs>>
+      rates_;  ///< by path and Gavel's name of the GPU type
 };
 
 /// The file of Gavel's rates and Gavel's name of the reference GPU type.
@@ -64,9 +62,11 @@ struct RatesFile {
   std::string gpu;
 };
 
-/// Reads world.path, and the reference type: workload.gpu_type, else the first type of cluster.machines that
-/// has rates, else cluster.gpu_type. InputError at the wrong key: no world.path, a file
-/// without rates, or a GPU type without rates.
+/// Gavel's name of the reference type: workload.gpu_type, else the first type of cluster.machines that has rates, else
+/// cluster.gpu_type. InputError at the key of a type without rates.
+std::string rates_gpu(const Config& config);
+
+/// world.path and rates_gpu(). InputError at the wrong key: no world.path, or a file without rates.
 RatesFile find_rates(const Config& config, InputFiles& files);
 
 }  // namespace corun::inline runner

@@ -636,6 +636,8 @@ TEST(KbCommand, BadInputIsOneClearLine) {
               "2,V,ts,a,0.5,0.5,0.5,20,30\n2,V,ts,b,0.05,0.1,0.05,20,30\n"),
         "-o", out},
        "fractions"},
+      {{"kb", "build", "--coruns", kSource + "/examples/groups.csv", "-o", out},
+       "groups.csv: is a table of co-runs without run times, expected co-run measurements"},
       {{"kb", "build", "--clusters", "4", "--profiles", good, "--centres",
         write("two.csv", "gpu_util_pct,mem_alloc_pct,mem_time_pct\n1,2,3\n50,60,70\n"), "-o", out},
        "--clusters: is 4, but --centres has 2 rows"},

@@ -130,10 +130,26 @@ TEST(ModelCommand, FitsAndPredictsGroups) {
       {"model", "predict", "--model", joint, "--groups", groups, "--out", out, "--force"});
   ASSERT_EQ(of_both.code, 0) << of_both.err;
   EXPECT_NE(of_both.out.find("0 of the jobs never measured"), std::string::npos) << of_both.out;
+  // --pairs takes groups, too, with the same bytes; --groups takes no pairs.
+  const std::string as_pairs = directory.path("p.model");
+  ASSERT_EQ(run_little({"model", "fit", "--pairs", groups, "--out", as_pairs}).code, 0);
+  EXPECT_EQ(test::read_file(as_pairs), test::read_file(model));
+  const std::string again = directory.path("again.csv");
+  ASSERT_EQ(
+      test::run_corun({"model", "predict", "--model", model, "--pairs", groups, "--out", again})
+          .code,
+      0);
+  ASSERT_EQ(test::run_corun(
+                {"model", "predict", "--model", model, "--groups", groups, "--out", out, "--force"})
+                .code,
+            0);
+  EXPECT_EQ(test::read_file(again), test::read_file(out));
   const auto wrong =
-      test::run_corun({"model", "fit", "--pairs", groups, "--out", directory.path("w.model")});
+      test::run_corun({"model", "fit", "--groups", pairs, "--out", directory.path("w.model")});
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_NE(wrong.err.find("corun model fit --groups"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("is a table of pairs of jobs, expected a table of groups"),
+            std::string::npos)
+      << wrong.err;
 }
 
 /// Jobs a, b and c in Lucid's form on a GPU type in a mode; `more` columns for both jobs and their values.
@@ -408,6 +424,44 @@ TEST(ModelCommand, CrossValidatesTables) {
   mae = mae_of(test::run_corun(factors));
   EXPECT_EQ(mae.size(), 3U);
   EXPECT_LT(mae["factors"], 0.075);
+}
+
+TEST(ModelCommand, EvalTakesEachFormThatFitTakes) {
+  const test::TemporaryDirectory directory;
+  const std::string groups = directory.write(
+      "groups.csv",
+      "group,gpu,sharing,job,solo_gpu_util,norm\n1,A,MPS,a,40,0.9\n1,A,MPS,b,60,0.8\n"
+      "2,A,MPS,a,40,0.8\n2,A,MPS,c,70,0.7\n3,A,MPS,b,60,0.7\n3,A,MPS,c,70,0.7\n"
+      "4,A,MPS,a,40,0.6\n4,A,MPS,b,60,0.6\n4,A,MPS,c,70,0.5\n");
+  const std::string gavel = directory.write(
+      "gavel.csv",
+      "gpu,job_a,family_a,job_b,family_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,"
+      "solo_p100_b,solo_k80_b,norm_a,norm_b\n"
+      "k80,x,X,y,Y,1,2,3,4,5,6,0.5,0.25\nk80,x,X,z,Z,1,2,3,9,8,7,0.75,0.8\n"
+      "k80,y,Y,z,Z,4,5,6,9,8,7,0.6,0.7\n");
+  for (const std::string& table :
+       {groups, gavel, directory.write("lucid.csv", lucid_table("A", "mps", 0.9))}) {
+    const std::vector<std::string> rest{"--model", "cluster-mean", "--queues",
+                                        "2",       "--format",     "csv"};
+    std::vector<std::string> plain{"model", "eval", "--pairs", table};
+    plain.insert(plain.end(), rest.begin(), rest.end());
+    std::vector<std::string> split{"model", "eval", "--split", "job", "--pairs", table};
+    split.insert(split.end(), rest.begin(), rest.end());
+    const test::Outcome judged = test::run_corun(plain);
+    EXPECT_EQ(judged.code, 0) << judged.err;
+    EXPECT_NE(judged.err.find("has no run times: judged as by --split job"), std::string::npos);
+    EXPECT_EQ(judged.err.find("left out: pairs are judged") != std::string::npos, table == groups);
+    EXPECT_EQ(judged.out, test::run_corun(split).out);
+  }
+  const test::Outcome coruns =
+      test::run_corun({"model", "eval", "--pairs", kSource + "/examples/mine.corun.csv", "--model",
+                       "cluster-mean", "--queues", "2"});
+  EXPECT_EQ(coruns.code, 0) << coruns.err;
+  EXPECT_EQ(coruns.err.find("--split"), std::string::npos) << coruns.err;
+  const test::Outcome rates =
+      test::run_corun({"model", "eval", "--pairs", kSource + "/examples/gavel_rates.json"});
+  EXPECT_EQ(rates.code, 2);
+  EXPECT_NE(rates.err.find("is Gavel's rates of pairs, expected"), std::string::npos) << rates.err;
 }
 
 TEST(ModelCommand, JudgesAFittedModelAsItIs) {

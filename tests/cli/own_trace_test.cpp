@@ -301,7 +301,7 @@ TEST_F(OwnTrace, AFileInThePlaceOfAnotherNamesTheRightCommand) {
                  kExamples + "sweep.yaml: is a sweep", "corun sweep ");
   expect_refused({"model", "fit", "--pairs", "m.model", "--out", "n.model"},
                  std::filesystem::weakly_canonical(directory_.path("m.model")).string() +
-                     ": is a fitted model, expected a table of pairs",
+                     ": is a fitted model, expected a table of measured",
                  "corun model eval --model");
   expect_refused({"model", "eval", "--pairs", jobs}, jobs + ": is a job trace", "corun replay");
   expect_refused({"trace", "info", table}, table + ": is a table of pairs of jobs", "world.path");

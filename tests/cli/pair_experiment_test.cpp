@@ -232,6 +232,62 @@ TEST(PairExperiment, BeliefOfFeaturesThatNoProfileHas) {
   }
 }
 
+const std::string kGroups =
+    "group,gpu,sharing,job,solo_gpu_util,solo_gmem_util,norm\n"
+    "1,V100-16GB,time-slicing,a,40,20,0.9\n1,V100-16GB,time-slicing,b,60,30,0.8\n"
+    "2,V100-16GB,time-slicing,a,40,20,0.6\n2,V100-16GB,time-slicing,b,60,30,0.5\n"
+    "2,V100-16GB,time-slicing,c,50,25,0.4\n"
+    "3,V100-16GB,time-slicing,c,50,25,0.7\n3,V100-16GB,time-slicing,b,60,30,0.75\n";
+
+TEST(PairExperiment, WorldAndBeliefTakeEachFormAlike) {
+  const test::TemporaryDirectory folder;
+  const std::string source = CORUN_SOURCE_DIR;
+  const std::vector<std::string> tables{
+      folder.write("lucid.csv", test::lucid_pairs()), folder.write("gavel.csv", kGavel),
+      folder.write("groups.csv", kGroups), source + "/examples/mine.corun.csv",
+      source + "/examples/gavel_rates.json"};
+  const std::string gpu = "cluster.gpu_type=P100-16GB";
+  for (const std::string& table : tables) {
+    const std::string type = table.ends_with("gavel.csv") ? gpu : "cluster.gpu_type=V100-16GB";
+    for (const std::string key :
+         {"world={fallback: factors, path: '", "world={model: factors, path: '",
+          "belief={model: factors, initial: '"}) {
+      EXPECT_EQ(error_of({key + table + "'}", type, "replications=1"}, {}), "no error")
+          << key << table;
+    }
+  }
+  // Other files are refused in the same words.
+  const std::string config = folder.write("c.yaml", "replications: 3\n");
+  const std::string json = folder.write("c.json", "{\"cluster\": {\"nodes\": 2}}\n");
+  for (const std::string key : {"world={path: '", "belief={model: factors, initial: '"}) {
+    const std::string found = error_of({key + config + "'}"}, {});
+    EXPECT_NE(found.find("c.yaml: is a configuration, expected a table of measured co-runs"),
+              std::string::npos)
+        << found;
+    const std::string of_json = error_of({key + json + "'}"}, {});  // no rates
+    EXPECT_NE(of_json.find("c.json:1:"), std::string::npos) << of_json;
+    EXPECT_EQ(of_json.find("rates"), std::string::npos) << of_json;
+  }
+}
+
+TEST(PairExperiment, AMeasuredWorldHasTheGroupsOfItsTable) {
+  const test::TemporaryDirectory folder;
+  const std::string table = folder.write("groups.csv", kGroups);
+  folder.write("jobs.csv",
+               "job,workload,submit_s,solo_s\n1,a (time-slicing),0,600\n"
+               "2,b (time-slicing),0,600\n3,c (time-slicing),0,600\n");
+  const Experiment e =
+      experiment_of({"workload={source: csv, path: '" + folder.path("jobs.csv") + "'}",
+                     "world={path: '" + table + "', fallback: factors}",
+                     "cluster={nodes: 1, gpus_per_node: 1, "
+                     "max_jobs_per_gpu: 3}",
+                     "policies=[{name: kube-default, replicas: 3}]", "replications=1"});
+  const RunRecord record = e.run(0).runs[0].record;
+  // The speeds of three are those of group 2, after which b and a are group 1.
+  EXPECT_NEAR(record.usage.corun_s[static_cast<std::size_t>(Provenance::kModelled)], 0, 1e-9);
+  EXPECT_GT(record.usage.corun_s[static_cast<std::size_t>(Provenance::kMeasured)], 900);
+}
+
 TEST(PairExperiment, RefusesWithThePlaceOfWhatIsWrong) {
   const test::TemporaryDirectory folder;
   const std::string table = folder.write("pairs.csv", test::lucid_pairs());
@@ -260,7 +316,7 @@ TEST(PairExperiment, RefusesWithThePlaceOfWhatIsWrong) {
       {{"belief={model: cluster-mean, initial: jrs, known: 0.5}"}, "a share of measured pairs"},
       {{"belief.model=contention", "belief.known=0.5", "belief.initial='" + gavel + "'"},
        "has no feature gpu_util_pct"},
-      {{"belief.model=truth"}, "belief.model truth learns nothing from a table of pairs"},
+      {{"belief.model=truth"}, "belief.model truth learns nothing from measured co-runs"},
       {{"belief.overrides='" + table + "'"}, "has no clusters to override"},
       {{"workload.load=1e-6", "workload.jobs=1000000"}, "--set workload.load=1e-6: job"},
   };

@@ -26,9 +26,9 @@
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/corun_csv.hpp"
-#include "traces/tables/lucid_pairs.hpp"
 
 namespace corun::model_evaluation_test {
 namespace {
@@ -286,40 +286,21 @@ constexpr const char* kLucidHeader =
     "pair_id,job_a,model_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,lucid_label_a,norm_a,"
     "job_b,model_b,solo_gpu_util_b,solo_gmem_util_b,solo_gmem_mib_b,lucid_label_b,norm_b\n";
 
-std::vector<LucidPair> read_lucid(const std::string& rows) {
-  std::istringstream in(kLucidHeader + rows);
-  WorkloadKeys keys;
-  return read_lucid_pairs(in, "lucid.csv", keys);
-}
-
-TEST(LucidPairs, SpeedsComeBackFromTheMeasurement) {
-  const auto pairs = read_lucid(
-      "0,VGG|x|64|0,VGG,95.5,40,6144,2,0.6,DCGAN|x|64|0,DCGAN,20,5,2457.6,0,1.05\n"
-      "1,VGG|x|64|0,VGG,95.5,40,6144,2,0.9,PPO|x|64|0,PPO,20,,,0,1\n");
-  ASSERT_EQ(pairs.size(), 2u);
-  const CorunMeasurement& m = pairs[0].measurement;
+TEST(ModelEvaluation, SpeedsOfLucidsPairsComeBackFromTheirConstructedRuns) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.write(
+      "l.csv", std::string(kLucidHeader) +
+                   "0,VGG|x|64|0,VGG,95.5,40,6144,2,0.6,DCGAN|x|64|0,DCGAN,20,5,2457.6,0,1.05\n"
+                   "1,VGG|x|64|0,VGG,95.5,40,6144,2,0.9,PPO|x|64|0,PPO,20,,,0,1\n");
+  const EvaluationData data = lucid_evaluation(path);
+  ASSERT_EQ(data.pairs.size(), 1u);  // the speeds beside PPO were imputed
+  const CorunMeasurement& m = data.pairs[0];
   EXPECT_EQ(m.gpu_type, "RTX-3090");
-  EXPECT_EQ(m.source, "Lucid line 2");
   EXPECT_EQ(m.members[0].profile, (Profile{95.5, 25.0, 40.0, 6144.0, false}));
   EXPECT_EQ(m.members[1].profile, (Profile{20.0, 10.0, 5.0, 2457.6, false}));
   const auto x = overlap_excess(m);
   EXPECT_NEAR(1 / (1 + x[0]), 0.6, 1e-12);
   EXPECT_NEAR(1 / (1 + x[1]), 1.05, 1e-12);
-  EXPECT_EQ(pairs[0].speeds, (std::array<double, 2>{0.6, 1.05}));
-  EXPECT_FALSE(pairs[0].imputed_speed);
-  EXPECT_TRUE(pairs[1].imputed_speed);
-  EXPECT_EQ(pairs[0].measurement.members[0].workload, pairs[1].measurement.members[0].workload);
-  EXPECT_EQ(pairs[1].measurement.members[1].profile.mem_alloc_pct, std::nullopt);
-}
-
-TEST(LucidPairs, RefusesWhatIsNoSpeed) {
-  for (const char* speed : {"0", "-1", "2.5", "nan", ""}) {
-    EXPECT_THROW(
-        read_lucid(std::string("0,A,VGG,95,40,6144,2,") + speed + ",B,DCGAN,20,5,2457,0,1\n"),
-        InputError)
-        << speed;
-  }
-  EXPECT_THROW(read_lucid(""), InputError);
 }
 
 TEST(ModelEvaluation, Lucid) {

@@ -16,9 +16,9 @@ namespace {
 
 /// Jobs with one feature; the slowdown of a job is the product of both features, with a little
 /// noise.
-PairTable planted(std::size_t jobs, double noise) {
+Measurements planted(std::size_t jobs, double noise) {
   Rng rng(1, Stream::kTest);
-  PairTable table;
+  Measurements table;
   table.source = "planted";
   table.speeds.features = {{"load", FeatureScale::kLinear}};
   for (std::size_t j = 0; j < jobs; ++j) {
@@ -62,7 +62,7 @@ const PairScore& of(const PairEvaluation& e, const std::string& name) {
 }
 
 TEST(PairEvaluation, FindsWhoPredicts) {
-  const PairTable table = planted(26, 0.02);
+  const Measurements table = planted(26, 0.02);
   PairEvaluationOptions options;
   options.models = kModels;
   options.queues = 10;
@@ -88,9 +88,9 @@ TEST(PairEvaluation, FindsWhoPredicts) {
 
 TEST(PairEvaluation, PapersPairsWithPublishedProfilesAreScoredAloneAndAllAreFitted) {
   WorkloadKeys keys;
-  const PairTable all = papers_pair_table(keys);
+  const Measurements all = papers_pair_table(keys);
   WorkloadKeys again;
-  const PairTable published = papers_pair_table(again, PapersScored::kPublished);
+  const Measurements published = papers_pair_table(again, PapersScored::kPublished);
   EXPECT_EQ(std::ranges::count(all.scored, true), 114);
   EXPECT_EQ(std::ranges::count(published.scored, true), 107);
   ASSERT_EQ(published.speeds.rows.size(), all.speeds.rows.size());
@@ -104,7 +104,7 @@ TEST(PairEvaluation, PapersPairsWithPublishedProfilesAreScoredAloneAndAllAreFitt
 /// Unpredictable speeds, each pair measured three times: a model that repeats a measurement of the
 /// same pair must not score well.
 TEST(PairEvaluation, RepeatedMeasurementsStayTogether) {
-  PairTable table = planted(12, 0);
+  Measurements table = planted(12, 0);
   Rng rng(2, Stream::kTest);
   for (SpeedTable::Row& row : table.speeds.rows) {
     row.speed_a = 0.2 + 0.8 * rng.uniform();
@@ -124,7 +124,7 @@ TEST(PairEvaluation, RepeatedMeasurementsStayTogether) {
 }
 
 TEST(PairEvaluation, LearningCurvesAndProbesAreDealtAsAsked) {
-  const PairTable table = planted(20, 0.02);
+  const Measurements table = planted(20, 0.02);
   PairEvaluationOptions options;
   options.models = kModels;
   options.rows = 10;
@@ -143,7 +143,7 @@ TEST(PairEvaluation, LearningCurvesAndProbesAreDealtAsAsked) {
 }
 
 TEST(PairEvaluation, SameBytesOnAnyNumberOfThreads) {
-  const PairTable table = planted(12, 0.05);
+  const Measurements table = planted(12, 0.05);
   PairEvaluationOptions options;
   options.models = kModels;
   const PairEvaluation one = evaluate_pairs(table, PairSplit::kJob, options);
@@ -158,13 +158,13 @@ TEST(PairEvaluation, SameBytesOnAnyNumberOfThreads) {
 TEST(PairEvaluation, RefusesWhatCannotBeSplit) {
   PairEvaluationOptions options;
   options.models = kModels;
-  PairTable nameless = planted(8, 0);
+  Measurements nameless = planted(8, 0);
   for (std::string& family : nameless.families) family.clear();
   EXPECT_THROW(evaluate_pairs(nameless, PairSplit::kFamily, options), InputError);
-  PairTable unscored = planted(8, 0);
+  Measurements unscored = planted(8, 0);
   unscored.scored.assign(unscored.scored.size(), false);
   EXPECT_THROW(evaluate_pairs(unscored, PairSplit::kPairs, options), InputError);
-  PairTable lonely = planted(2, 0);  // holding out the only pair leaves none
+  Measurements lonely = planted(2, 0);  // holding out the only pair leaves none
   EXPECT_THROW(evaluate_pairs(lonely, PairSplit::kJob, options), InputError);
 }
 

@@ -28,11 +28,10 @@
 #include "traces/public_formats/pai_simulator.hpp"
 #include "traces/public_formats/philly.hpp"
 #include "traces/public_formats/standard_workload.hpp"
-#include "traces/tables/append_pair_table.hpp"
+#include "traces/tables/append_measurements.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
-#include "traces/tables/group_table.hpp"
 #include "traces/tables/lucid_colocation.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun::fuzz {
@@ -258,16 +257,17 @@ void read_solo(std::string_view packed) {
 void read_groups(std::string_view packed) {
   std::istringstream in(text_of(packed));
   WorkloadKeys keys;
-  const GroupTable table = read_group_table(in, "file", keys);
-  require(!table.lines.empty() && table.lines.size() == table.fields.size(), "lines");
+  const Measurements table = read_measurements(in, "file", keys);
+  if (table.lines.empty()) return;  // of another form
+  require(table.lines.size() == table.fields.size(), "lines");
   if (std::ranges::find(table.header, "pred_norm") != table.header.end()) return;
   if (std::ranges::find(table.header, "pred_sd") != table.header.end()) return;
   std::ostringstream written;
   write_predictions(written, table,
-                    std::vector<std::array<double, 2>>(table.lines.size(), {0.5, 0.1}));
+                    std::vector<std::vector<double>>(table.lines.size(), {0.5, 0.1}));
   std::istringstream again_in(written.str());
   WorkloadKeys more;
-  const GroupTable again = read_group_table(again_in, "written", more);
+  const Measurements again = read_measurements(again_in, "written", more);
   require(again.speeds.rows.size() == table.speeds.rows.size() &&
               again.speeds.groups.size() == table.speeds.groups.size() &&
               again.names == table.names,
@@ -278,7 +278,8 @@ void read_groups(std::string_view packed) {
 void read_pairs(std::string_view packed) {
   std::istringstream in(text_of(packed));
   WorkloadKeys keys;
-  const PairTable table = read_pair_table(in, "file", keys);
+  const Measurements table = read_measurements(in, "file", keys);
+  if (!table.lines.empty()) return;  // groups
   const SpeedTable& speeds = table.speeds;
   require(!speeds.rows.empty() && table.scored.size() == speeds.rows.size(), "rows");
   require(speeds.values.size() == speeds.jobs.size() * speeds.features.size(), "values");
@@ -288,7 +289,7 @@ void read_pairs(std::string_view packed) {
     require(row.campaign < speeds.campaigns.size(), "a campaign");
     require(!(row.speed_a <= 0) && !(row.speed_b <= 0), "a speed");
   }
-  PairTable twice = table;
+  Measurements twice = table;
   append(twice, table, keys);
   require(twice.speeds.jobs == speeds.jobs && twice.speeds.campaigns == speeds.campaigns &&
               twice.speeds.rows.size() == 2 * speeds.rows.size(),
@@ -299,10 +300,10 @@ void read_pairs(std::string_view packed) {
   }
   std::ostringstream written;
   write_predictions(written, table,
-                    std::vector<std::array<double, 4>>(speeds.rows.size(), {0.5, 0.6, 0.1, 0.1}));
+                    std::vector<std::vector<double>>(speeds.rows.size(), {0.5, 0.6, 0.1, 0.1}));
   std::istringstream again_in(written.str());
   WorkloadKeys more;
-  const PairTable again = read_pair_table(again_in, "written", more);
+  const Measurements again = read_measurements(again_in, "written", more);
   require(again.names == table.names && again.speeds.campaigns == speeds.campaigns &&
               again.speeds.rows.size() == speeds.rows.size(),
           "pairs changed");

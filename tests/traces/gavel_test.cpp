@@ -52,7 +52,7 @@ TEST(GavelThroughputs, RatesBecomeSpeeds) {
   EXPECT_EQ(row.speed_a, 0.5);
   EXPECT_EQ(row.speed_b, 0.75);
   EXPECT_TRUE(std::isnan(r.pairs.speeds.rows[1].speed_a));
-  EXPECT_EQ(r.misfits, (std::vector<std::array<std::uint32_t, 2>>{{*a, *a}}));
+  EXPECT_EQ(r.pairs.misfits, (std::vector<std::array<std::uint32_t, 2>>{{*a, *a}}));
   EXPECT_EQ(r.pairs.gpu, "v100");
   // Own GPU type first; a rate of 0 is not a value on a log scale.
   ASSERT_EQ(r.pairs.speeds.features.size(), 3U);
@@ -257,8 +257,9 @@ TEST(GavelTrace, PublishedFiles) {
   WorkloadKeys keys;
   const GavelThroughputs r = read_gavel_throughputs(test::public_data(rates_file), "v100", keys);
   EXPECT_EQ(r.pairs.names.size(), 83U);
-  EXPECT_EQ(r.misfits.size() + static_cast<std::size_t>(std::ranges::count(r.pairs.scored, true)),
-            r.pairs.speeds.rows.size());
+  EXPECT_EQ(
+      r.pairs.misfits.size() + static_cast<std::size_t>(std::ranges::count(r.pairs.scored, true)),
+      r.pairs.speeds.rows.size());
   const Trace old = read_gavel_trace(test::public_data("gavel/seed_0_0e4a51.trace"), &r);
   const Trace csv = read_gavel_trace(test::public_data("peers/gavel/trace_0e4a51_1000.csv"), &r);
   ASSERT_EQ(old.jobs.size(), csv.jobs.size());  // the CSV leaves the same jobs out

@@ -13,7 +13,7 @@
 #include "tests/helpers/gzip.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 #include "traces/job_csv.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 namespace corun::input_file_test {
 namespace {
@@ -154,8 +154,8 @@ TEST(InputFile, ReadersNameTheLineInsideAnArchive) {
 TEST(InputFile, FormsOfPairTablesAreKnownInsideAnArchive) {
   const test::TemporaryDirectory directory;
   const std::string text = "job_a,solo_k80_a\n";
-  EXPECT_TRUE(has_row_per_pair(directory.write("t.csv.gz", gzip(text))));
-  EXPECT_TRUE(has_row_per_pair(directory.write("t.csv.zst", zstd(text))));
+  EXPECT_EQ(measurement_form(directory.write("t.csv.gz", gzip(text))), MeasurementForm::kGavel);
+  EXPECT_EQ(measurement_form(directory.write("t.csv.zst", zstd(text))), MeasurementForm::kGavel);
 }
 
 TEST(InputFile, FirstBytesAreThoseOfTheText) {

@@ -15,12 +15,15 @@ namespace corun::inline traces {
 namespace {
 
 /// Positions in the table, ascending.
-std::vector<std::size_t> measured_jobs(const PairTable& table) {
+std::vector<std::size_t> measured_jobs(const Measurements& table) {
   std::vector<bool> measured(table.names.size());
   for (std::size_t r = 0; r < table.speeds.rows.size(); ++r) {
     if (!table.scored[r]) continue;
     measured[table.speeds.rows[r].a] = true;
     measured[table.speeds.rows[r].b] = true;
+  }
+  for (const SpeedTable::Group& group : table.speeds.groups) {
+    for (const std::uint32_t job : group.jobs) measured[job] = true;
   }
   std::vector<std::size_t> jobs;
   for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -29,7 +32,7 @@ std::vector<std::size_t> measured_jobs(const PairTable& table) {
   return jobs;
 }
 
-std::optional<double> feature(const PairTable& table, std::size_t job, std::string_view name) {
+std::optional<double> feature(const Measurements& table, std::size_t job, std::string_view name) {
   for (std::size_t f = 0; f < table.speeds.features.size(); ++f) {
     const double value = table.speeds.of(job)[f];
     if (table.speeds.features[f].name == name && !std::isnan(value)) return value;
@@ -37,7 +40,7 @@ std::optional<double> feature(const PairTable& table, std::size_t job, std::stri
   return std::nullopt;
 }
 
-Profile profile_of(const PairTable& table, std::size_t job) {
+Profile profile_of(const Measurements& table, std::size_t job) {
   Profile profile;
   profile.gpu_util_pct = feature(table, job, "gpu_util_pct");
   profile.mem_time_pct = feature(table, job, "mem_time_pct");
@@ -51,7 +54,7 @@ Profile profile_of(const PairTable& table, std::size_t job) {
 
 }  // namespace
 
-Trace pair_workload_trace(const PairTable& table, int jobs,
+Trace pair_workload_trace(const Measurements& table, int jobs,
                           std::optional<double> interarrival_mean_s, std::uint64_t seed) {
   const std::vector<std::size_t> pool = measured_jobs(table);
   if (pool.empty()) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/trace.hpp"
 
 /// Queues drawn from a table of measured pairs, so that most co-runs in them are measured.
@@ -19,7 +19,7 @@ namespace corun::inline traces {
 /// Trace::features.
 ///
 /// InputError if no pair was measured, and as draw_jobs().
-Trace pair_workload_trace(const PairTable& table, int jobs,
+Trace pair_workload_trace(const Measurements& table, int jobs,
                           std::optional<double> interarrival_mean_s, std::uint64_t seed);
 
 }  // namespace corun::inline traces

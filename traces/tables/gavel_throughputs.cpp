@@ -218,7 +218,7 @@ class ThroughputsHandler {
       refuse("'" + printable(key) + "'", "a name without control characters");
     }
     const std::string name = gavel_job_name(text.substr(2, comma - 2), *gpus);
-    PairTable& pairs = out_.pairs;
+    Measurements& pairs = out_.pairs;
     const auto next = static_cast<std::uint32_t>(pairs.names.size());
     const auto [at, is_new] = out_.places.emplace(name, next);
     if (is_new) {
@@ -251,7 +251,7 @@ class ThroughputsHandler {
   }
 
   void finish() {
-    PairTable& pairs = out_.pairs;
+    Measurements& pairs = out_.pairs;
     out_.source = name_;
     for (std::size_t f = 0; f < kGpuTypes.size(); ++f) {
       pairs.speeds.features.push_back({"solo_" + std::string(gpus_[f]), FeatureScale::kLog});
@@ -274,7 +274,7 @@ class ThroughputsHandler {
             "fit; correct the file");
       }
       if (p.rates[0] == 0) {
-        out_.misfits.push_back({p.a, p.b});
+        pairs.misfits.push_back({p.a, p.b});
       } else {
         for (const std::uint32_t j : {p.a, p.b}) {
           if (out_.alone[j] > 0) continue;
@@ -295,7 +295,7 @@ class ThroughputsHandler {
     pairs.has_speeds = true;
     pairs.gpu = gpus_[0];
     pairs.speeds.campaigns.front() = campaign_on(pairs.gpu, Sharing::kUnknown);
-    pairs.forms.front() = PairForm::kGavel;
+    pairs.forms.front() = MeasurementForm::kGavel;
     pairs.source = name_;
   }
 
@@ -347,17 +347,22 @@ bool is_gavel_gpu(std::string_view gpu) {
   return std::ranges::find(kGpuTypes, gpu) != kGpuTypes.end();
 }
 
-bool has_throughputs(const std::string& path) {
-  std::string head;
-  try {
-    head = first_bytes(path, "a file of rates", 4096);
-  } catch (const InputError&) {
-    return false;
+bool is_rates_head(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const auto skip = [&](std::string_view what) {
+    head.remove_prefix(std::min(head.size(), head.find_first_not_of(" \t\r\n")));
+    if (!head.starts_with(what)) return false;
+    head.remove_prefix(what.size());
+    return true;
+  };
+  if (!skip("{") || !skip("\"")) return false;
+  const std::string_view first = head.substr(0, head.find('"'));
+  if (std::ranges::any_of(kGpuTypes,
+                          [&](std::string_view gpu) { return first.starts_with(gpu); })) {
+    return true;
   }
-  std::string_view rest = head;
-  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
-  const std::size_t first = rest.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && rest[first] == '{';
+  head.remove_prefix(first.size());
+  return skip("\"") && skip(":") && skip("{") && skip("\"('");
 }
 
 GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_view gpu,

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/workload_names.hpp"
 
 /// Gavel's simulation_throughputs.json: training steps per second of each type of job, alone and beside
@@ -28,8 +28,8 @@ namespace corun::inline traces {
 /// The rates of one GPU type.
 struct GavelThroughputs {
   /// Jobs are named by type, those of more GPUs "TYPE x2"; features solo_v100, solo_p100 and solo_k80 as in
-  /// Gavel's table of pairs, that of `gpu` first. Speeds are rate beside the other / rate alone.
-  PairTable pairs;
+  /// Gavel's table of pairs, that of `gpu` first. Speeds are rate beside the other / rate alone. Misfits are in.
+  Measurements pairs;
   std::vector<double> alone;  ///< by pairs.speeds.jobs [steps/s]; NaN: not known, 0: does not run
   /// Rates alone on all GPU types of the file: jobs x gpus, row-major, as `alone`.
   std::vector<double> alone_on;
@@ -40,8 +40,6 @@ struct GavelThroughputs {
   std::vector<std::uint32_t> listed;
   /// Rates of both jobs beside each other, by pairs.speeds.rows [steps/s]; [0, 0]: they do not fit.
   std::vector<std::array<double, 2>> rates;
-  /// Pairs that do not fit together, as positions in pairs.speeds.jobs; their speeds are NaN.
-  std::vector<std::array<std::uint32_t, 2>> misfits;
   std::size_t pairs_left_out = 0;  ///< those with a job whose rate alone is 0
   std::string source;              ///< the file's name in messages
 
@@ -56,8 +54,9 @@ std::string gavel_job_name(std::string_view type, std::int64_t scale_factor);
 /// Whether it is a GPU type of this format: v100, p100 or k80.
 bool is_gavel_gpu(std::string_view gpu);
 
-/// Whether the file begins as JSON does. False for a file that cannot be read.
-bool has_throughputs(const std::string& path);
+/// Whether the first bytes of a file are those of such rates: JSON whose first key is a GPU type or whose first keys
+/// below are types of jobs.
+bool is_rates_head(std::string_view head);
 
 /// `gpu` must satisfy is_gavel_gpu(). InputError "FILE:LINE:COLUMN: ..." for anything that the form above
 /// excludes and for a file without that GPU type.

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
-#include <ostream>
-#include <stdexcept>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -17,7 +14,6 @@
 #include "traces/column_rules.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/input_file.hpp"
 
 namespace corun::inline traces {
 namespace {
@@ -52,7 +48,7 @@ class GroupTableReader {
  public:
   GroupTableReader(CsvReader& csv, WorkloadKeys& keys) : csv_(csv), keys_(keys) {}
 
-  GroupTable read(std::string source) {
+  Measurements read(std::string source) {
     table_.source = std::move(source);
     table_.header = csv_.header();
     find_columns();
@@ -68,8 +64,11 @@ class GroupTableReader {
                                         "members, or a column k of equal processes");
     }
     place_groups();
-    for (const std::string& family : table_.families) {
-      table_.speeds.families.push_back(opaque_key(family));
+    key_families(table_);
+    table_.forms.assign(table_.speeds.campaigns.size(), MeasurementForm::kGroups);
+    const Sharing sharing = table_.speeds.sharing();
+    if (sharing != Sharing::kUnknown) {
+      table_.sharing = kSharingNames[static_cast<std::size_t>(sharing)];
     }
     return std::move(table_);
   }
@@ -253,18 +252,20 @@ class GroupTableReader {
   }
 
   void place_groups() {
-    std::vector<GroupTable::Line> places;
+    std::vector<Measurements::Line> places;
     for (const Group& group : groups_) {
       if (group.jobs.size() == 2) {
         places.push_back({table_.speeds.rows.size(), 0, true});
         table_.speeds.rows.push_back(
             {group.jobs[0], group.jobs[1], group.speeds[0], group.speeds[1], group.campaign});
+        table_.scored.push_back(!std::isnan(group.speeds[0]) && !std::isnan(group.speeds[1]));
+        table_.solo_s.push_back({kNaN, kNaN});
       } else {
         places.push_back({table_.speeds.groups.size(), 0, false});
         table_.speeds.groups.push_back({group.jobs, group.speeds, group.sharing, group.campaign});
       }
     }
-    for (const GroupTable::Line& line : place_) {
+    for (const Measurements::Line& line : place_) {
       table_.lines.push_back({places[line.group].group, line.member, places[line.group].is_pair});
     }
   }
@@ -292,12 +293,12 @@ class GroupTableReader {
 
   CsvReader& csv_;
   WorkloadKeys& keys_;
-  GroupTable table_;
+  Measurements table_;
   std::vector<Column> all_;
   std::optional<Column> group_, gpu_, sharing_, job_, count_, speed_, family_, batch_;
   std::vector<std::optional<Column>> features_;  ///< of kGroupFeatures
   std::vector<Group> groups_;
-  std::vector<GroupTable::Line> place_;  ///< of the lines, in groups_
+  std::vector<Measurements::Line> place_;  ///< of the lines, in groups_
   std::unordered_map<std::string, std::size_t> group_at_;
   std::unordered_map<WorkloadKey, std::uint32_t> position_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>>
@@ -306,59 +307,8 @@ class GroupTableReader {
 
 }  // namespace
 
-GroupTable read_group_table(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, {}, kAnyColumns);
-  return GroupTableReader(csv, keys).read(std::filesystem::path(path).filename().string());
-}
-
-GroupTable read_group_table(std::istream& in, const std::string& name, WorkloadKeys& keys) {
-  CsvReader csv(in, name, {}, kAnyColumns);
-  return GroupTableReader(csv, keys).read(name);
-}
-
-PairTable with_groups(const GroupTable& table) {
-  PairTable pairs;
-  pairs.speeds = table.speeds;
-  pairs.forms.assign(table.speeds.campaigns.size(), PairForm::kGroups);
-  pairs.names = table.names;
-  pairs.families = table.families;
-  for (const SpeedTable::Row& row : table.speeds.rows) {
-    pairs.scored.push_back(!std::isnan(row.speed_a) && !std::isnan(row.speed_b));
-    pairs.solo_s.push_back({kNaN, kNaN});
-  }
-  pairs.has_speeds = table.has_speeds;
-  pairs.gpu = table.gpu;
-  pairs.sharing = kSharingNames[static_cast<std::size_t>(table.speeds.sharing())];
-  if (table.speeds.sharing() == Sharing::kUnknown) pairs.sharing.clear();
-  pairs.source = table.source;
-  return pairs;
-}
-
-bool has_group_header(const std::string& path) {
-  const std::vector<std::string> header = header_names(path);
-  const auto has = [&](std::string_view name) {
-    return std::ranges::find(header, name) != header.end();
-  };
-  return has("group") && has("sharing") && has("job") && !has("corun_s") && !has("solo_s");
-}
-
-void write_predictions(std::ostream& out, const GroupTable& table,
-                       std::span<const std::array<double, 2>> predictions) {
-  if (predictions.size() != table.lines.size()) {
-    throw std::invalid_argument("write_predictions: not one prediction per line");
-  }
-  for (const std::string_view name : {"pred_norm", "pred_sd"}) {
-    if (std::ranges::find(table.header, name) == table.header.end()) continue;
-    throw InputError(table.source + ":1:1", "the header has a column '" + std::string(name) +
-                                                "' already, expected none of a prediction's; "
-                                                "remove or rename it");
-  }
-  for (const std::string& name : table.header) out << csv_text(name) << ',';
-  out << "pred_norm,pred_sd\n";
-  for (std::size_t line = 0; line < predictions.size(); ++line) {
-    for (const std::string& field : table.fields[line]) out << csv_text(field) << ',';
-    out << csv_number(predictions[line][0]) << ',' << csv_number(predictions[line][1]) << '\n';
-  }
+Measurements read_group_table(CsvReader& csv, std::string source, WorkloadKeys& keys) {
+  return GroupTableReader(csv, keys).read(std::move(source));
 }
 
 }  // namespace corun::inline traces

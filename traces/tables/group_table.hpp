@@ -1,14 +1,9 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <iosfwd>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "sim/speed_table.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/csv_reader.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/workload_names.hpp"
 
 /// Tables of groups of jobs that share a GPU, measured or to be predicted, as a SpeedTable. Groups of two are pairs.
@@ -35,40 +30,8 @@
 /// ignored.
 namespace corun::inline traces {
 
-struct GroupTable {
-  SpeedTable speeds;                  ///< groups of two are rows
-  std::vector<std::string> names;     ///< of speeds.jobs: job and sharing mode
-  std::vector<std::string> families;  ///< of speeds.jobs; empty text if not known
-  std::string gpu;                    ///< GPU type of all rows; empty: not known, or several
-  bool has_speeds = false;            ///< some speed is known
-
-  /// Where the prediction of a line of the file stands.
-  struct Line {
-    std::size_t group = 0;   ///< position in speeds.groups, or in speeds.rows if is_pair
-    std::size_t member = 0;  ///< of the group
-    bool is_pair = false;
-  };
-  std::vector<Line> lines;                       ///< in file order
-  std::vector<std::string> header;               ///< as read
-  std::vector<std::vector<std::string>> fields;  ///< of lines, as read
-  std::string source;                            ///< the file's name in messages
-};
-
-/// InputError "FILE:LINE:COLUMN: ..." for anything that the table above excludes, and for a file without groups.
-GroupTable read_group_table(const std::string& path, WorkloadKeys& keys);
-/// The same from a stream; `name` stands for the file in messages.
-GroupTable read_group_table(std::istream& in, const std::string& name, WorkloadKeys& keys);
-
-/// The same jobs, pairs and larger groups as a table of pairs, to be joined with others by append(); without fields.
-PairTable with_groups(const GroupTable& table);
-
-/// Whether the first line of a file has columns group, sharing and job and not those of corun's own co-runs. False for a
-/// file that cannot be read.
-bool has_group_header(const std::string& path);
-
-/// The lines as read, in order, each followed by pred_norm and pred_sd, the predicted speed and its standard deviation.
-/// InputError if a column of these names exists already; std::invalid_argument if there is not one prediction per line.
-void write_predictions(std::ostream& out, const GroupTable& table,
-                       std::span<const std::array<double, 2>> predictions);
+/// The part of read_measurements() for this form. Speeds of groups of two are rows; names are those of job and sharing
+/// mode, as "solver (MPS)". InputError as read_measurements().
+Measurements read_group_table(CsvReader& csv, std::string source, WorkloadKeys& keys);
 
 }  // namespace corun::inline traces

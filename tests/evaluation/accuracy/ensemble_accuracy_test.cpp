@@ -15,7 +15,7 @@
 #include "evaluation/pair_evaluation.hpp"
 #include "models/interference/catalog.hpp"
 #include "tests/helpers/public_data.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 namespace corun::ensemble_accuracy_test {
 namespace {
@@ -30,7 +30,7 @@ constexpr double kMoreError = 0.02;      // as a share of the error
 constexpr double kOtherCoverage = 0.02;  // as a share of all co-runs, in both directions
 
 /// `others`: models to be evaluated in the same folds; one that is a member of the ensemble is not fitted again.
-PairEvaluation expect_as_good_as(const Figures& today, const PairTable& table, PairSplit split,
+PairEvaluation expect_as_good_as(const Figures& today, const Measurements& table, PairSplit split,
                                  const std::vector<std::string_view>& others = {}) {
   PairEvaluationOptions options;
   options.seed = 1;
@@ -52,7 +52,7 @@ PairEvaluation expect_as_good_as(const Figures& today, const PairTable& table, P
 void expect_as_good_as(const Figures& today, const std::string& file, PairSplit split) {
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
-  expect_as_good_as(today, read_pair_table(test::public_data(file), keys), split);
+  expect_as_good_as(today, read_measurements(test::public_data(file), keys), split);
 }
 
 // corun model eval --split pairs --pairs papers --model ensemble --format json
@@ -66,7 +66,7 @@ TEST(EnsembleAccuracy, PairsOfLucid) {
   const char* file = "lucid/lucid_pairs.csv";
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
-  const PairTable table = read_pair_table(test::public_data(file), keys);
+  const Measurements table = read_measurements(test::public_data(file), keys);
   const PairEvaluation found =
       expect_as_good_as({0.0410, 0.902}, table, PairSplit::kPairs, {"cluster-mean", "factors"});
   const PairScore& factors = found.scores.at(found.scores.size() - 2);

@@ -12,7 +12,7 @@
 #include "models/interference/catalog.hpp"
 #include "sim/base/half_width.hpp"
 #include "tests/helpers/public_data.hpp"
-#include "traces/tables/group_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 namespace corun::group_accuracy_test {
 namespace {
@@ -62,7 +62,7 @@ TEST(GroupAccuracy, ParvaGpusGroupsFromPairs) {
   const char* file = "coruns/parvagpu_groups.csv";
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
-  const SpeedTable all = read_group_table(test::public_data(file), keys).speeds;
+  const SpeedTable all = read_measurements(test::public_data(file), keys).speeds;
   SpeedTable pairs = all;
   pairs.groups.clear();
   const Figures with_batches = figures_of(predicted(pairs, all));
@@ -81,7 +81,7 @@ TEST(GroupAccuracy, LargerGroupsOfNosFromThree) {
   const char* file = "coruns/nos_groups.csv";
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
-  const SpeedTable all = read_group_table(test::public_data(file), keys).speeds;
+  const SpeedTable all = read_measurements(test::public_data(file), keys).speeds;
   SpeedTable three = all;
   std::erase_if(three.groups, [](const SpeedTable::Group& group) {
     return group.jobs.size() != 3 || group.sharing != Sharing::kMps;

@@ -16,7 +16,7 @@
 #include "tests/helpers/public_data.hpp"
 #include "tests/live/run/live_program.hpp"
 #include "traces/tables/corun_csv.hpp"
-#include "traces/tables/group_table.hpp"
+#include "traces/tables/measurements.hpp"
 #include "traces/tables/profile_csv.hpp"
 
 namespace corun::test::live_command_test {
@@ -280,7 +280,7 @@ TEST_F(Live, CorunMeasuresGroupsAsModelFitReadsThem) {
       {"corun", file, "--repeats", "2", "--warm-up", "0", "--pairs", "a+b,a+c,b+c,a+b+c,a+b+c+c"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   WorkloadKeys keys;
-  const GroupTable table = read_group_table(folder.path("out/measured.groups.csv"), keys);
+  const Measurements table = read_measurements(folder.path("out/measured.groups.csv"), keys);
   EXPECT_EQ(table.speeds.rows.size(), 6U);
   ASSERT_EQ(table.speeds.groups.size(), 4U);
   EXPECT_EQ(table.gpu, "Fake V100");

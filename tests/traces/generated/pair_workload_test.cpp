@@ -33,14 +33,14 @@ const std::string kGavel =
     "solo_k80_b,failed,norm_a,norm_b\n"
     "p100,x,X,y,Y,1,2,3,4,5,0,0,0.5,0.25\n";
 
-PairTable read(const std::string& text, WorkloadKeys& keys) {
+Measurements read(const std::string& text, WorkloadKeys& keys) {
   std::istringstream in(text);
-  return read_pair_table(in, "t.csv", keys);
+  return read_measurements(in, "t.csv", keys);
 }
 
 std::string stem(const std::string& name) { return name.substr(0, name.rfind('#')); }
 
-std::string error_of(const PairTable& table, int jobs, std::optional<double> mean) {
+std::string error_of(const Measurements& table, int jobs, std::optional<double> mean) {
   try {
     pair_workload_trace(table, jobs, mean, 1);
   } catch (const InputError& error) {
@@ -51,7 +51,7 @@ std::string error_of(const PairTable& table, int jobs, std::optional<double> mea
 
 TEST(PairWorkload, DrawsJobsOfMeasuredPairsAlone) {
   WorkloadKeys keys;
-  const PairTable table = read(kTable, keys);
+  const Measurements table = read(kTable, keys);
   const Trace trace = pair_workload_trace(table, 2000, std::nullopt, 1);
   ASSERT_EQ(trace.jobs.size(), 2000U);
   std::map<std::string, int> drawn;
@@ -67,7 +67,7 @@ TEST(PairWorkload, DrawsJobsOfMeasuredPairsAlone) {
 
 TEST(PairWorkload, SoloTimesAreLogNormal) {
   WorkloadKeys keys;
-  const PairTable table = read(kTable, keys);
+  const Measurements table = read(kTable, keys);
   constexpr int kJobs = 20000;
   const Trace trace = pair_workload_trace(table, kJobs, std::nullopt, 7);
   double sum = 0;
@@ -89,7 +89,7 @@ TEST(PairWorkload, SoloTimesAreLogNormal) {
 
 TEST(PairWorkload, IsTheSameForASeedAndALongerOneBeginsWithIt) {
   WorkloadKeys keys;
-  const PairTable table = read(kTable, keys);
+  const Measurements table = read(kTable, keys);
   const Trace two = pair_workload_trace(table, 40, 100, 3);
   const Trace longer = pair_workload_trace(table, 80, 100, 3);
   const Trace other = pair_workload_trace(table, 40, 100, 4);
@@ -105,7 +105,7 @@ TEST(PairWorkload, IsTheSameForASeedAndALongerOneBeginsWithIt) {
 
 TEST(PairWorkload, ArrivesAtTheMeanAskedFor) {
   WorkloadKeys keys;
-  const PairTable table = read(kTable, keys);
+  const Measurements table = read(kTable, keys);
   const Trace trace = pair_workload_trace(table, 10000, 25, 5);
   Time last{0};
   for (const JobId id : by_submit_time(trace)) {
@@ -117,7 +117,7 @@ TEST(PairWorkload, ArrivesAtTheMeanAskedFor) {
 
 TEST(PairWorkload, ProfilesHaveWhatTheTableHasAndNoTrueDemand) {
   WorkloadKeys keys;
-  const PairTable table = read(kTable, keys);
+  const Measurements table = read(kTable, keys);
   const Trace trace = pair_workload_trace(table, 50, std::nullopt, 1);
   ASSERT_EQ(trace.feature_list, table.speeds.features);
   ASSERT_EQ(trace.jobs.size(), 50U);
@@ -149,14 +149,14 @@ TEST(PairWorkload, FeaturesThatNoProfileHasStandBesideTheTrace) {
 
 TEST(PairWorkload, RefusesWhatCannotBeDrawn) {
   WorkloadKeys keys;
-  const PairTable table = read(kTable, keys);
+  const Measurements table = read(kTable, keys);
   EXPECT_NE(error_of(table, 0, {}).find("expected 1 or more"), std::string::npos);
   for (const double mean : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
                             std::numeric_limits<double>::infinity()}) {
     EXPECT_NE(error_of(table, 3, mean).find("mean time between arrivals"), std::string::npos);
   }
   EXPECT_NE(error_of(table, 3, 1e15).find("within 4e9 s"), std::string::npos);
-  const PairTable unmeasured = read(kHead + "C,C,10,10,2000,0.7,P,PPO,12,0,2051,1\n", keys);
+  const Measurements unmeasured = read(kHead + "C,C,10,10,2000,0.7,P,PPO,12,0,2051,1\n", keys);
   EXPECT_NE(error_of(unmeasured, 3, {}).find("t.csv: found no pair of which both speeds"),
             std::string::npos);
 }
@@ -166,7 +166,7 @@ TEST(PairWorkload, AllJobsOfLucidThatWereMeasured) {
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
   const Trace trace =
-      pair_workload_trace(read_pair_table(test::public_data(file), keys), 5000, std::nullopt, 1);
+      pair_workload_trace(read_measurements(test::public_data(file), keys), 5000, std::nullopt, 1);
   const std::vector<WorkloadKey> workloads = keys_of(trace);
   const std::set<WorkloadKey> drawn(workloads.begin(), workloads.end());
   EXPECT_EQ(drawn.size(), 44U);  // 50 less PPO and TD3, each in three batch sizes

@@ -1,6 +1,5 @@
 #include "traces/tables/group_table.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <sstream>
@@ -11,7 +10,7 @@
 
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/tables/append_pair_table.hpp"
+#include "traces/tables/append_measurements.hpp"
 
 namespace corun::group_table_test {
 namespace {
@@ -31,10 +30,10 @@ const std::string kProcesses =
     "0,A100,MPS in a MIG slice,2,a|1,0.7,42\n"
     "1,A100,MPS in a MIG slice,4,a|1,0.3,233\n";
 
-GroupTable read(const std::string& text) {
+Measurements read(const std::string& text) {
   std::istringstream in(text);
   WorkloadKeys keys;
-  return read_group_table(in, "g.csv", keys);
+  return read_measurements(in, "g.csv", keys);
 }
 
 std::string refusal(const std::string& text) {
@@ -47,7 +46,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(GroupTable, ReadsARowPerMember) {
-  const GroupTable table = read(kMembers);
+  const Measurements table = read(kMembers);
   EXPECT_EQ(table.names, (std::vector<std::string>{"a (MPS)", "b (MPS)", "a (time-slicing)"}));
   EXPECT_EQ(table.families, (std::vector<std::string>{"A", "B", "A"}));
   ASSERT_EQ(table.speeds.rows.size(), 1U);
@@ -70,11 +69,13 @@ TEST(GroupTable, ReadsARowPerMember) {
   EXPECT_EQ(feature("solo_rate"), 11.5);
   EXPECT_EQ(feature("mps"), 1);
   EXPECT_TRUE(std::isnan(feature("gpu_util_pct")));
-  std::vector<std::array<double, 2>> predicted;
+  std::vector<std::vector<double>> predicted;
   for (std::size_t line = 0; line < 8; ++line) predicted.push_back({0.1 * (1. + line), 0.5});
   std::ostringstream out;
   write_predictions(out, table, predicted);
   EXPECT_NE(out.str().find("g2,A100,MPS,b,B,,31,,0.5,0.5\n"), std::string::npos) << out.str();
+  EXPECT_EQ(table.scored, std::vector<bool>{true});
+  EXPECT_EQ(table.forms, std::vector<MeasurementForm>(2, MeasurementForm::kGroups));
   ASSERT_EQ(table.lines.size(), 8U);
   EXPECT_TRUE(table.lines[2].is_pair);
   EXPECT_EQ(table.lines[2].member, 1U);
@@ -82,7 +83,7 @@ TEST(GroupTable, ReadsARowPerMember) {
 }
 
 TEST(GroupTable, ReadsARowPerGroup) {
-  const GroupTable table = read(kProcesses);
+  const Measurements table = read(kProcesses);
   EXPECT_EQ(table.speeds.rows.size(), 1U);
   EXPECT_EQ(table.speeds.rows[0].speed_b, 0.7);
   ASSERT_EQ(table.speeds.groups.size(), 1U);
@@ -98,7 +99,7 @@ TEST(GroupTable, GroupsOfSeveralGpuTypesAndModes) {
                            "g1,A100,MPS,a,A,7,10,0.7\ng1,A100,MPS,a,A,7,10,0.7\n"
                            "g2,V100,MPS,a,A,7,8,0.6\ng2,V100,MPS,a,A,7,8,0.6\n"
                            "g3,,,a,A,7,8,0.6\ng3,,,a,A,7,8,0.6\ng3,,,a,A,7,8,0.6\n";
-  const GroupTable table = read(text);
+  const Measurements table = read(text);
   EXPECT_EQ(table.names, (std::vector<std::string>{"a (MPS)", "a"}));
   EXPECT_EQ(table.speeds.campaigns,
             (std::vector<SpeedTable::Campaign>{campaign_on("A100", Sharing::kMps),
@@ -117,9 +118,9 @@ TEST(GroupTable, JoinsPairs) {
   std::istringstream pairs(
       "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,model_a,norm_a,job_b,solo_gpu_util_b,"
       "solo_gmem_util_b,solo_gmem_mib_b,model_b,norm_b\np,40,20,2000,P,0.9,q,60,30,3000,Q,0.8\n");
-  PairTable all = read_pair_table(pairs, "p.csv", keys);
+  Measurements all = read_measurements(pairs, "p.csv", keys);
   std::istringstream groups(kMembers);
-  append(all, with_groups(read_group_table(groups, "g.csv", keys)), keys);
+  append(all, read_measurements(groups, "g.csv", keys), keys);
   EXPECT_EQ(all.names.size(), 5U);
   ASSERT_EQ(all.speeds.rows.size(), 2U);
   EXPECT_EQ(all.scored.size(), 2U);
@@ -133,7 +134,7 @@ TEST(GroupTable, JoinsPairs) {
   EXPECT_EQ(all.source, "p.csv, g.csv");
   // Programs come along, and jobs of the other table have none.
   std::istringstream with_batches("group,gpu,sharing,k,job,model,bs\n0,A100,MPS,3,z,Z,8\n");
-  append(all, with_groups(read_group_table(with_batches, "b.csv", keys)), keys);
+  append(all, read_measurements(with_batches, "b.csv", keys), keys);
   ASSERT_EQ(all.names.size(), 6U);
   EXPECT_EQ(all.speeds.program_of(0), 0U);
   EXPECT_EQ(all.speeds.program_of(2), 0U);
@@ -143,13 +144,13 @@ TEST(GroupTable, JoinsPairs) {
 // Equal batch sizes of one model are one program; the number itself goes nowhere.
 TEST(GroupTable, BatchSizesTellPrograms) {
   const std::string head = "group,gpu,sharing,k,job,model,bs,norm\n";
-  const GroupTable table = read(head +
-                                "0,A100,MPS,2,a-small,A,8,0.7\n"
-                                "1,A100,MPS,2,a-large,A,8,0.8\n"
-                                "2,A100,MPS,2,a-other,A,16,0.8\n"
-                                "3,A100,MPS,2,b,B,8,0.8\n"
-                                "4,A100,MPS,2,c,,8,0.8\n"
-                                "5,A100,MPS,2,d,A,,0.8\n");
+  const Measurements table = read(head +
+                                  "0,A100,MPS,2,a-small,A,8,0.7\n"
+                                  "1,A100,MPS,2,a-large,A,8,0.8\n"
+                                  "2,A100,MPS,2,a-other,A,16,0.8\n"
+                                  "3,A100,MPS,2,b,B,8,0.8\n"
+                                  "4,A100,MPS,2,c,,8,0.8\n"
+                                  "5,A100,MPS,2,d,A,,0.8\n");
   const std::vector<std::uint64_t>& programs = table.speeds.programs;
   ASSERT_EQ(programs.size(), 6U);
   EXPECT_EQ(programs[0], programs[1]);
@@ -195,9 +196,10 @@ TEST(GroupTable, RefusesInOneLine) {
 }
 
 TEST(GroupTable, PredictionsAreNotWrittenTwice) {
-  const GroupTable table = read("group,gpu,sharing,k,job,pred_norm\n1,A,MPS,3,x,0.5\n");
+  const Measurements table = read("group,gpu,sharing,k,job,pred_norm\n1,A,MPS,3,x,0.5\n");
   std::ostringstream out;
-  EXPECT_THROW(write_predictions(out, table, std::vector<std::array<double, 2>>(1)), InputError);
+  EXPECT_THROW(write_predictions(out, table, std::vector<std::vector<double>>(1, {1, 1})),
+               InputError);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "tests/helpers/temporary_directory.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/tables/lucid_pairs.hpp"
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 /// Lucid's own tables in the form that corun reads.
 namespace corun::lucid_colocation_test {
@@ -88,7 +88,7 @@ TEST(LucidColocation, WhatIsWrittenReadsAsTheOriginal) {
     EXPECT_EQ(a[i].workloads, b[i].workloads);
     EXPECT_EQ(a[i].speeds, b[i].speeds);
   }
-  const PairTable table = read_pair_table(derived, keys);
+  const Measurements table = read_measurements(derived, keys);
   EXPECT_EQ(table.names, (std::vector<std::string>{"Net|Set|32|0", "Other|Set, 2|64|1"}));
 }
 

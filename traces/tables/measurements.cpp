@@ -1,9 +1,10 @@
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iomanip>
 #include <iterator>
 #include <limits>
@@ -28,7 +29,10 @@
 #include "traces/input_file.hpp"
 #include "traces/tables/corun_csv.hpp"
 #include "traces/tables/faster_together.hpp"
+#include "traces/tables/gavel_throughputs.hpp"
+#include "traces/tables/group_table.hpp"
 #include "traces/tables/lucid_pairs.hpp"
+#include "traces/trace_builder.hpp"
 
 namespace corun::inline traces {
 namespace {
@@ -47,7 +51,7 @@ struct FeatureColumn {
 
 /// A form of one row per pair.
 struct PairTableForm {
-  PairForm form;
+  MeasurementForm form;
   std::array<FeatureColumn, 3> features;
   std::span<const FeatureColumn> extra;  ///< features of files that have their columns
   std::string_view family;               ///< stem of the columns
@@ -62,7 +66,7 @@ constexpr std::array<FeatureColumn, 3> kLucidExtra{
      {"l2_util", "l2_util_pct", FeatureScale::kLinear, kShare},
      {"solo_rate", "solo_rate", FeatureScale::kLog, kRatePerSecond}}};
 constexpr PairTableForm kLucid{
-    .form = PairForm::kLucid,
+    .form = MeasurementForm::kLucid,
     .features = {{{"solo_gpu_util", "gpu_util_pct", FeatureScale::kLinear, kShare},
                   {"solo_gmem_util", "mem_time_pct", FeatureScale::kLinear, kShare},
                   {"solo_gmem_mib", "mem_used_mib", FeatureScale::kLog, kMib}}},
@@ -73,7 +77,7 @@ constexpr PairTableForm kLucid{
     .expected = "job_x, solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x",
 };
 constexpr PairTableForm kGavel{
-    .form = PairForm::kGavel,
+    .form = MeasurementForm::kGavel,
     .features = {{{"solo_v100", "solo_v100", FeatureScale::kLog, kRatePerSecond},
                   {"solo_p100", "solo_p100", FeatureScale::kLog, kRatePerSecond},
                   {"solo_k80", "solo_k80", FeatureScale::kLog, kRatePerSecond}}},
@@ -89,7 +93,7 @@ constexpr std::array<std::string_view, 2> kImputed{"PPO", "TD3"};
 /// The campaigns of a table while it is read.
 class Campaigns {
  public:
-  Campaigns(PairTable& table, PairForm form) : table_(table), form_(form) {}
+  Campaigns(Measurements& table, MeasurementForm form) : table_(table), form_(form) {}
 
   /// The campaign of a row, new if no row before has it; nothing if there would be too many.
   std::optional<std::uint32_t> of(std::string_view gpu, Sharing sharing, std::string_view words) {
@@ -113,8 +117,8 @@ class Campaigns {
   }
 
  private:
-  PairTable& table_;
-  PairForm form_;
+  Measurements& table_;
+  MeasurementForm form_;
   std::map<std::pair<std::string, Sharing>, std::uint32_t> position_;
 };
 
@@ -130,24 +134,36 @@ bool has_any(const std::vector<std::string>& header, const PairTableForm& form) 
   });
 }
 
-/// nullptr for corun's own co-runs. One column of a form suffices: errors are then about the missing ones.
-const PairTableForm* recognise(const CsvReader& csv) {
-  const std::vector<std::string>& header = csv.header();
-  const bool lucid = has_any(header, kLucid);
-  const bool gavel = has_any(header, kGavel);
-  if (lucid != gavel) return lucid ? &kLucid : &kGavel;
+/// One column of a form suffices: errors are then about the missing ones.
+std::optional<MeasurementForm> form_of(const std::vector<std::string>& header) {
+  if (has_any(header, kLucid)) return MeasurementForm::kLucid;
+  if (has_any(header, kGavel)) return MeasurementForm::kGavel;
   const auto has = [&](std::string_view name) {
     return std::ranges::find(header, name) != header.end();
   };
-  if (!lucid && (has("group") || has("corun_s"))) return nullptr;
-  throw InputError(csv.name() + ":1:1",
-                   std::string(lucid ? "the header has columns of Lucid's form and of Gavel's"
-                                     : "the header is of no table of pairs") +
-                       ", expected at least one of these, x being a and b: (1) Lucid's " +
-                       std::string(kLucid.expected) + "; (2) Gavel's " +
-                       std::string(kGavel.expected) + "; (3) co-run measurements with " +
-                       std::string(kCorunExpected) +
-                       (lucid ? "; remove those of one form" : "; name another file or add them"));
+  if (has("corun_s")) return MeasurementForm::kCoruns;
+  if (!has("group") || !has("sharing")) return std::nullopt;
+  if (has("solo_s")) return MeasurementForm::kCoruns;
+  return has("job") ? std::optional(MeasurementForm::kGroups) : std::nullopt;
+}
+
+/// The form of an opened file; with a column `group` only, the reader of groups tells what is missing. InputError if it is
+/// of none or of two.
+MeasurementForm form_of(const CsvReader& csv) {
+  const std::vector<std::string>& header = csv.header();
+  const std::optional<MeasurementForm> form = form_of(header);
+  const bool is_both = form == MeasurementForm::kLucid && has_any(header, kGavel);
+  if (form && !is_both) return *form;
+  if (!form && std::ranges::find(header, "group") != header.end()) return MeasurementForm::kGroups;
+  throw InputError(
+      csv.name() + ":1:1",
+      std::string(is_both ? "the header has columns of Lucid's form and of Gavel's"
+                          : "the header is of no table of measured co-runs") +
+          ", expected at least one of these, x being a and b: (1) Lucid's " +
+          std::string(kLucid.expected) + "; (2) Gavel's " + std::string(kGavel.expected) +
+          "; (3) co-run measurements with " + std::string(kCorunExpected) +
+          "; (4) groups with group, gpu, sharing, job" +
+          (is_both ? "; remove those of one form" : "; name another file or add them"));
 }
 
 /// Reads one file of one row per pair.
@@ -156,7 +172,7 @@ class PairTableReader {
   PairTableReader(CsvReader& csv, const PairTableForm& form, WorkloadKeys& keys)
       : csv_(csv), form_(form), keys_(keys), campaigns_(table_, form.form) {}
 
-  PairTable read(std::string source) {
+  Measurements read(std::string source) {
     table_.source = std::move(source);
     table_.header = csv_.header();
     find_columns();
@@ -424,7 +440,7 @@ class PairTableReader {
   CsvReader& csv_;
   const PairTableForm& form_;
   WorkloadKeys& keys_;
-  PairTable table_;
+  Measurements table_;
   std::vector<Column> all_;  ///< in header order
   std::array<Side, 2> sides_{};
   std::vector<Feature> features_;
@@ -508,9 +524,9 @@ std::array<double, 2> pair_speeds(const CorunMeasurement& pair, const std::strin
   return speeds;
 }
 
-PairTable from_coruns(const CorunFile& file, const std::string& name, std::string source,
-                      const WorkloadKeys& keys) {
-  PairTable table;
+Measurements from_coruns(const CorunFile& file, const std::string& name, std::string source,
+                         const WorkloadKeys& keys) {
+  Measurements table;
   table.source = std::move(source);
   table.notes = file.notes;
   table.has_speeds = true;
@@ -519,7 +535,7 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
   }
   const std::map<WorkloadKey, ProfileMeans> profiles = mean_profiles(file);
   std::unordered_map<WorkloadKey, std::uint32_t> position;
-  Campaigns campaigns(table, PairForm::kCoruns);
+  Campaigns campaigns(table, MeasurementForm::kCoruns);
   std::string words_of_unknown;
   std::string group_of_unknown;
   for (std::size_t i = 0; i < file.measurements.size(); ++i) {
@@ -572,8 +588,32 @@ PairTable from_coruns(const CorunFile& file, const std::string& name, std::strin
   return table;
 }
 
+/// Reads the opened file; `coruns` reads it again.
+Measurements read(CsvReader& csv, std::string source, WorkloadKeys& keys, CorunsAs as,
+                  const std::function<CorunFile()>& coruns) {
+  switch (form_of(csv)) {
+    case MeasurementForm::kLucid:
+      return PairTableReader(csv, kLucid, keys).read(std::move(source));
+    case MeasurementForm::kGavel:
+      return PairTableReader(csv, kGavel, keys).read(std::move(source));
+    case MeasurementForm::kGroups:
+      return read_group_table(csv, std::move(source), keys);
+    default:
+      break;
+  }
+  CorunFile file = coruns();
+  if (as == CorunsAs::kSpeeds) return from_coruns(file, csv.name(), std::move(source), keys);
+  Measurements table;
+  table.source = std::move(source);
+  table.has_speeds = true;
+  table.runs = std::move(file.measurements);
+  table.notes = std::move(file.notes);
+  return table;
+}
+
 constexpr std::array<std::string_view, 4> kPredicted{"pred_norm_a", "pred_norm_b", "pred_sd_a",
                                                      "pred_sd_b"};
+constexpr std::array<std::string_view, 2> kPredictedOfLine{"pred_norm", "pred_sd"};
 
 }  // namespace
 
@@ -581,56 +621,69 @@ bool same_feature(double a, double b) {
   return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
-void key_families(PairTable& table) {
+void key_families(Measurements& table) {
   table.speeds.families.clear();
   for (const std::string& family : table.families) {
     table.speeds.families.push_back(opaque_key(family));
   }
 }
 
-bool has_row_per_pair(const std::string& path) {
-  const std::vector<std::string> header = header_names(path);
-  return has_any(header, kLucid) || has_any(header, kGavel);
+bool Measurements::is_measured() const {
+  const auto is_known = [](double speed) { return !std::isnan(speed); };
+  return !runs.empty() || std::ranges::find(scored, true) != scored.end() ||
+         std::ranges::any_of(speeds.groups, [&](const SpeedTable::Group& group) {
+           return std::ranges::any_of(group.speeds, is_known);
+         });
 }
 
-bool has_pair_header(const std::string& path) {
-  const std::vector<std::string> header = header_names(path);
-  return has_any(header, kLucid) || has_any(header, kGavel) ||
-         std::ranges::find(header, "corun_s") != header.end();
-}
-
-PairTable read_pair_table(const std::string& path, WorkloadKeys& keys) {
-  CsvReader csv(path, {}, kAnyColumns);
-  std::string source = std::filesystem::path(path).filename().string();
-  if (const PairTableForm* form = recognise(csv))
-    return PairTableReader(csv, *form, keys).read(std::move(source));
+std::optional<MeasurementForm> measurement_form(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  try {
+    const std::string head = first_bytes(path, "a table of measured co-runs");
+    if (is_rates_head(head)) return MeasurementForm::kRates;
+    return form_of(names_in(first_line(head), ','));
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+Measurements read_measurements(const std::string& path, WorkloadKeys& keys, CorunsAs as) {
+  CsvReader csv(path, {}, kAnyColumns);
+  const auto coruns = [&] {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) return read_corun_csv(path, keys);
     throw InputError(csv.name(),
                      "co-run measurements from a pipe, expected a file, which is read twice; save "
                      "them first");
-  }
-  return from_coruns(read_corun_csv(path, keys), csv.name(), std::move(source), keys);
+  };
+  return read(csv, std::filesystem::path(path).filename().string(), keys, as, coruns);
 }
 
-PairTable read_pair_table(std::istream& in, const std::string& name, WorkloadKeys& keys) {
+Measurements read_measurements(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                               CorunsAs as) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   std::istringstream once(text);
   CsvReader csv(once, name, {}, kAnyColumns);
-  if (const PairTableForm* form = recognise(csv))
-    return PairTableReader(csv, *form, keys).read(name);
-  std::istringstream again(text);
-  return from_coruns(read_corun_csv(again, name, keys), name, name, keys);
+  const auto coruns = [&] {
+    std::istringstream again(text);
+    return read_corun_csv(again, name, keys);
+  };
+  return read(csv, name, keys, as, coruns);
 }
 
-void write_predictions(std::ostream& out, const PairTable& table,
-                       std::span<const std::array<double, 4>> predictions) {
-  const std::size_t rows = table.speeds.rows.size();
+void write_predictions(std::ostream& out, const Measurements& table,
+                       std::span<const std::vector<double>> predictions) {
+  const bool of_lines = !table.lines.empty();
+  const std::size_t rows = of_lines ? table.lines.size() : table.speeds.rows.size();
   const bool as_read = !table.header.empty();
-  if (predictions.size() != rows || table.fields.size() != (as_read ? rows : 0)) {
+  const std::span<const std::string_view> added =
+      of_lines ? std::span<const std::string_view>(kPredictedOfLine) : kPredicted;
+  if (predictions.size() != rows || table.fields.size() != (as_read ? rows : 0) ||
+      std::ranges::any_of(predictions, [&](const auto& p) { return p.size() != added.size(); })) {
     throw std::invalid_argument("write_predictions: not one prediction and one line per row");
   }
-  for (const std::string_view name : kPredicted) {
+  for (const std::string_view name : added) {
     if (std::ranges::find(table.header, name) == table.header.end()) continue;
     throw InputError(table.source + ":1:1", "the header has a column '" + std::string(name) +
                                                 "' already, expected none of a prediction's; "
@@ -641,7 +694,7 @@ void write_predictions(std::ostream& out, const PairTable& table,
   } else {
     out << "job_a,job_b,norm_a,norm_b,";
   }
-  for (std::size_t i = 0; i < kPredicted.size(); ++i) out << (i > 0 ? "," : "") << kPredicted[i];
+  for (std::size_t i = 0; i < added.size(); ++i) out << (i > 0 ? "," : "") << added[i];
   out << '\n';
   for (std::size_t r = 0; r < rows; ++r) {
     if (as_read) {

@@ -1,4 +1,4 @@
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -20,12 +21,12 @@
 #include "sim/rng.hpp"
 #include "tests/helpers/public_data.hpp"
 #include "traces/gpu_catalog.hpp"
-#include "traces/tables/append_pair_table.hpp"
+#include "traces/tables/append_measurements.hpp"
 
-namespace corun::pair_table_test {
+namespace corun::measurements_test {
 namespace {
 
-using Predictions = std::vector<std::array<double, 4>>;
+using Predictions = std::vector<std::vector<double>>;
 
 const std::string kLucidHead =
     "pair_id,job_a,model_a,solo_speed_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,"
@@ -63,17 +64,17 @@ const std::string kShared =
     kSharedHead + "V100,\"MPS, fixed shares\",a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n" +
     "V100,,a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n";
 
-PairTable read(const std::string& text, WorkloadKeys& keys, const std::string& name = "t.csv") {
+Measurements read(const std::string& text, WorkloadKeys& keys, const std::string& name = "t.csv") {
   std::istringstream in(text);
-  return read_pair_table(in, name, keys);
+  return read_measurements(in, name, keys);
 }
 
-PairTable read(const std::string& text) {
+Measurements read(const std::string& text) {
   WorkloadKeys keys;
   return read(text, keys);
 }
 
-std::string write(const PairTable& table, const Predictions& predictions) {
+std::string write(const Measurements& table, const Predictions& predictions) {
   std::ostringstream out;
   write_predictions(out, table, predictions);
   return out.str();
@@ -99,7 +100,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
-std::vector<std::string> feature_names(const PairTable& table) {
+std::vector<std::string> feature_names(const Measurements& table) {
   std::vector<std::string> names;
   for (const SpeedTable::Feature& feature : table.speeds.features) {
     names.push_back(feature.name + (feature.scale == FeatureScale::kLog ? " log" : ""));
@@ -107,14 +108,14 @@ std::vector<std::string> feature_names(const PairTable& table) {
   return names;
 }
 
-std::vector<double> values(const PairTable& table, std::size_t job) {
+std::vector<double> values(const Measurements& table, std::size_t job) {
   return {table.speeds.of(job), table.speeds.of(job) + table.speeds.features.size()};
 }
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 /// Properties of every table.
-void expect_whole(const PairTable& table) {
+void expect_whole(const Measurements& table) {
   const SpeedTable& speeds = table.speeds;
   EXPECT_FALSE(speeds.rows.empty());
   EXPECT_EQ(speeds.values.size(), speeds.jobs.size() * speeds.features.size());
@@ -142,10 +143,10 @@ void expect_whole(const PairTable& table) {
 }
 
 /// Predictions leave the rows as read unchanged.
-void expect_round_trip(const PairTable& table) {
+void expect_round_trip(const Measurements& table) {
   const Predictions predictions(table.speeds.rows.size(), {0.5, 1.0 / 3, 0.125, 0.0625});
   const std::string written = write(table, predictions);
-  const PairTable again = read(written);
+  const Measurements again = read(written);
   expect_whole(again);
   EXPECT_EQ(again.names, table.names);
   EXPECT_EQ(again.families, table.families);
@@ -167,10 +168,10 @@ void expect_round_trip(const PairTable& table) {
   }
 }
 
-TEST(PairTable, ReadsLucid) {
+TEST(Measurements, ReadsLucid) {
   WorkloadKeys keys;
   const WorkloadKey known = keys.of("B, big");
-  const PairTable table = read(kLucid, keys);
+  const Measurements table = read(kLucid, keys);
   expect_whole(table);
   EXPECT_EQ(table.source, "t.csv");
   EXPECT_EQ(table.gpu, "RTX-3090");
@@ -197,8 +198,8 @@ TEST(PairTable, ReadsLucid) {
   expect_round_trip(table);
 }
 
-TEST(PairTable, ReadsGavelWithItsOwnGpuFirst) {
-  const PairTable table = read(kGavel);
+TEST(Measurements, ReadsGavelWithItsOwnGpuFirst) {
+  const Measurements table = read(kGavel);
   expect_whole(table);
   EXPECT_EQ(table.gpu, "p100");
   EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y"}));
@@ -217,12 +218,12 @@ TEST(PairTable, ReadsGavelWithItsOwnGpuFirst) {
   EXPECT_EQ(values(read(kGavelHead + "v100" + row), 1), (std::vector<double>{4, 5, 6}));
   EXPECT_EQ(values(read(kGavelHead + "k80" + row), 1), (std::vector<double>{6, 4, 5}));
   // A failed pair has no speed, whatever its fields are.
-  const PairTable failed = read(kGavelHead + "k80,x,X,y,Y,1,2,3,4,5,6,7,1,0.5,,\n");
+  const Measurements failed = read(kGavelHead + "k80,x,X,y,Y,1,2,3,4,5,6,7,1,0.5,,\n");
   EXPECT_TRUE(std::isnan(failed.speeds.rows[0].speed_a));
 }
 
-TEST(PairTable, ReadsCorunMeasurements) {
-  const PairTable table = read(kCorun);
+TEST(Measurements, ReadsCorunMeasurements) {
+  const Measurements table = read(kCorun);
   expect_whole(table);
   EXPECT_EQ(table.gpu, "V100");
   EXPECT_EQ(table.sharing, "mps");
@@ -249,15 +250,15 @@ TEST(PairTable, ReadsCorunMeasurements) {
             "a,b,0.8,0.2,0.5,0.25,0.125,0.0625\nb,a,1,0.9,0.5,0.25,0.125,0.0625\n");
 }
 
-TEST(PairTable, NotesPairsThatAreFasterThanAlone) {
+TEST(Measurements, NotesPairsThatAreFasterThanAlone) {
   EXPECT_TRUE(read(kGavel).notes.empty());
   const std::string more = "p100,x,X,y,Y,1,2,3,4,5,0,7,0,1.26,1.3,2\n";
-  PairTable table = read(kGavel + more);
+  Measurements table = read(kGavel + more);
   ASSERT_EQ(table.notes.size(), 1U);
   EXPECT_TRUE(table.notes[0].starts_with("t.csv:4:30: here and in 0 other of 3 co-runs"))
       << table.notes[0];
   WorkloadKeys keys;
-  PairTable both = read(kGavel, keys);
+  Measurements both = read(kGavel, keys);
   append(both, read(kGavel + more, keys), keys);
   EXPECT_EQ(both.notes, table.notes);
   EXPECT_EQ(read(kCorunHead + "1,V100,mps,s1,a,40,50,10,2000,100,60\n"
@@ -266,14 +267,14 @@ TEST(PairTable, NotesPairsThatAreFasterThanAlone) {
             1U);
 }
 
-TEST(PairTable, OrderOfTheTwoDoesNotMatterToSpeeds) {
-  const PairTable table = read(kCorunHead + "1,G,s,,b,,,,,200,300\n1,G,s,,a,,,,,100,125\n");
+TEST(Measurements, OrderOfTheTwoDoesNotMatterToSpeeds) {
+  const Measurements table = read(kCorunHead + "1,G,s,,b,,,,,200,300\n1,G,s,,a,,,,,100,125\n");
   EXPECT_EQ(table.speeds.rows[0].speed_a, (200.0 - 175) / 125);
   EXPECT_EQ(table.speeds.rows[0].speed_b, 100.0 / 125);
 }
 
-TEST(PairTable, WithoutOutcomeItIsATableToPredict) {
-  const PairTable lucid = read(
+TEST(Measurements, WithoutOutcomeItIsATableToPredict) {
+  const Measurements lucid = read(
       "job_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,job_b,solo_gpu_util_b,"
       "solo_gmem_util_b,solo_gmem_mib_b,note\n"
       "x,1,2,3,y,4,5,,\"say \"\"hi\"\"\"\nx,1.0000001,2,3,x,,,,\n");
@@ -292,7 +293,7 @@ TEST(PairTable, WithoutOutcomeItIsATableToPredict) {
   expect_round_trip(lucid);
 
   // `failed` without speeds is the rest of an outcome.
-  const PairTable gavel = read(
+  const Measurements gavel = read(
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b,"
       "failed\nv100,x,y,1,2,3,4,5,6,1\n");
   EXPECT_FALSE(gavel.has_speeds);
@@ -300,27 +301,29 @@ TEST(PairTable, WithoutOutcomeItIsATableToPredict) {
   expect_round_trip(gavel);
 }
 
-TEST(PairTable, NamesModelsAndOutcomesAreNoFeatures) {
+TEST(Measurements, NamesModelsAndOutcomesAreNoFeatures) {
   const std::string other =
       replaced(kLucid, "0,A|32,A,9,45.5,20,2694,1,0.98,\"B, big\",B,8,58.5,25,2360,0,1.03",
                "9,A|32,A,1,45.5,20,2694,3,0.98,\"B, big\",B,7,58.5,25,2360,3,1.03");
   EXPECT_EQ(read(other).speeds.values, read(kLucid).speeds.values);
 }
 
-TEST(PairTable, PredictionsFitTheirTable) {
-  const PairTable table = read(kLucid);
-  EXPECT_THROW(write(table, Predictions(2)), std::invalid_argument);
-  const PairTable again = read(write(table, Predictions(3)));
-  EXPECT_EQ(error_of_call([&] { write(again, Predictions(3)); }),
+TEST(Measurements, PredictionsFitTheirTable) {
+  const Measurements table = read(kLucid);
+  EXPECT_THROW(write(table, Predictions(2, {1, 1, 1, 1})), std::invalid_argument);
+  EXPECT_THROW(write(table, Predictions(3, {1, 1})), std::invalid_argument);
+  const Predictions right(3, {1, 1, 1, 1});
+  const Measurements again = read(write(table, right));
+  EXPECT_EQ(error_of_call([&] { write(again, right); }),
             "t.csv:1:1: the header has a column 'pred_norm_a' already, expected none of a "
             "prediction's; remove or rename it");
 }
 
-TEST(PairTable, AppendJoinsJobs) {
+TEST(Measurements, AppendJoinsJobs) {
   WorkloadKeys keys;
-  PairTable table;
+  Measurements table;
   append(table, read(kGavel, keys, "one.csv"), keys);
-  const PairTable more =
+  const Measurements more =
       read(kGavelHead + "p100,z,Z,y,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n", keys, "two.csv");
   append(table, more, keys);
   expect_whole(table);
@@ -340,7 +343,7 @@ TEST(PairTable, AppendJoinsJobs) {
   expect_whole(table);
 
   // Rows of different columns cannot be in one file.
-  const PairTable bare = read(
+  const Measurements bare = read(
       "gpu,job_a,job_b,solo_v100_a,solo_p100_a,solo_k80_a,solo_v100_b,solo_p100_b,solo_k80_b\n"
       "p100,x,new,1,2,3,4,5,6\n",
       keys, "three.csv");
@@ -348,20 +351,20 @@ TEST(PairTable, AppendJoinsJobs) {
   expect_whole(table);
   EXPECT_TRUE(table.has_speeds);
   EXPECT_TRUE(table.header.empty() && table.fields.empty());
-  EXPECT_FALSE(write(table, Predictions(7)).empty());
+  EXPECT_FALSE(write(table, Predictions(7, {1, 1, 1, 1})).empty());
   EXPECT_THROW(append(table, read(kGavelHead + "p100,q,Z,r,Y,9,9,9,4,5,6,7,0,1,0.75,1.75\n"), keys),
                std::logic_error);
   EXPECT_EQ(table.speeds.campaigns.size(), 1u);
   EXPECT_TRUE(table.notes.empty());
 }
 
-std::vector<std::uint32_t> campaigns(const PairTable& table) {
+std::vector<std::uint32_t> campaigns(const Measurements& table) {
   std::vector<std::uint32_t> out;
   for (const SpeedTable::Row& row : table.speeds.rows) out.push_back(row.campaign);
   return out;
 }
 
-TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
+TEST(Measurements, RowsOfSeveralGpuTypesAndModes) {
   const std::string text =
       kSharedHead +
       "V100,\"MPS, fixed shares\",a,A,40,9,394,40,6.9,,0.9,b,B,60,8,270,60,7.7,,0.8\n" +
@@ -370,7 +373,7 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
       "A100,,b,B,60,8,270,60,7.7,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
       "not stated,time-slicing,c,C,,,,,,,0.5,b,B,60,8,270,60,7.7,,0.5\n" +
       "V100,MPS,c,C,,,0,,,,0.5,c,C,,,,,,,0.4\n";
-  const PairTable table = read(text);
+  const Measurements table = read(text);
   expect_whole(table);
   EXPECT_EQ(table.speeds.campaigns,
             (std::vector<SpeedTable::Campaign>{campaign_on("V100", Sharing::kMps),
@@ -378,7 +381,7 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
                                                campaign_on("A100", Sharing::kUnknown),
                                                {"", Sharing::kTimeSlicing}}));
   EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 0, 1, 2, 3, 0}));
-  EXPECT_EQ(table.forms, std::vector<PairForm>(4, PairForm::kLucid));
+  EXPECT_EQ(table.forms, std::vector<MeasurementForm>(4, MeasurementForm::kLucid));
   EXPECT_EQ(table.gpu, "");
   EXPECT_EQ(table.sharing, "");
   EXPECT_EQ(feature_names(table),
@@ -401,7 +404,7 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
       << error_of(text + "A100,MPS,a,A,40,4,800,20,3,,0.7,b,B,60,8,270,60,7.7,,0.6\n");
 
   // One mode in other words is one campaign; one mode in all rows keeps its words.
-  const PairTable one = read(
+  const Measurements one = read(
       kSharedHead + "V100,MPS,a,A,,,,,,,0.9,b,B,,,,,,,0.8\nV100,mps,a,A,,,,,,,0.9,b,B,,,,,,,0.8\n");
   EXPECT_EQ(one.speeds.campaigns,
             (std::vector<SpeedTable::Campaign>{campaign_on("V100", Sharing::kMps)}));
@@ -409,7 +412,7 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
   EXPECT_EQ(one.sharing, "MPS");
   EXPECT_EQ(feature_names(one).size(), 6u);  // columns that are there, although they are empty
 
-  const PairTable gavel =
+  const Measurements gavel =
       read(replaced(replaced(replaced(kGavel, "gpu,", "gpu,sharing,"), "p100,x", "p100,MPS,x"),
                     "p100,x", "p100,,x"));
   EXPECT_EQ(gavel.speeds.campaigns,
@@ -418,7 +421,7 @@ TEST(PairTable, RowsOfSeveralGpuTypesAndModes) {
   EXPECT_EQ(gavel.gpu, "p100");
 }
 
-TEST(PairTable, DataSetsOwnTablesHaveTheirOwnMode) {
+TEST(Measurements, DataSetsOwnTablesHaveTheirOwnMode) {
   const auto campaign = [](const std::string& text) { return read(text).speeds.campaigns; };
   EXPECT_EQ(campaign(kGavel), (std::vector{campaign_on("P100", Sharing::kMps)}));
   EXPECT_EQ(campaign(kLucid), (std::vector{campaign_on("RTX-3090", Sharing::kTimeSlicing)}));
@@ -428,12 +431,12 @@ TEST(PairTable, DataSetsOwnTablesHaveTheirOwnMode) {
             (std::vector{campaign_on("T4", Sharing::kUnknown)}));
 }
 
-TEST(PairTable, CorunsOfSeveralGpuTypesAndModes) {
-  const PairTable table = read(kCorunHead +
-                               "1,G,mps,,a,50,,,,1,1\n1,G,mps,,b,,,,,1,1\n"
-                               "2,H,mps,,a,70,,,,1,1\n2,H,mps,,b,,,,,1,1\n"
-                               "3,G,by luck,,a,,,,,1,1\n3,G,by luck,,b,,,,,1,1\n"
-                               "4,G,mps,,a,,,,,1,2\n4,G,mps,,b,,,,,1,2\n");
+TEST(Measurements, CorunsOfSeveralGpuTypesAndModes) {
+  const Measurements table = read(kCorunHead +
+                                  "1,G,mps,,a,50,,,,1,1\n1,G,mps,,b,,,,,1,1\n"
+                                  "2,H,mps,,a,70,,,,1,1\n2,H,mps,,b,,,,,1,1\n"
+                                  "3,G,by luck,,a,,,,,1,1\n3,G,by luck,,b,,,,,1,1\n"
+                                  "4,G,mps,,a,,,,,1,2\n4,G,mps,,b,,,,,1,2\n");
   expect_whole(table);
   EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 1, 2, 0}));
   EXPECT_EQ(table.speeds.campaigns[1], (SpeedTable::Campaign{"H", Sharing::kMps}));
@@ -443,9 +446,9 @@ TEST(PairTable, CorunsOfSeveralGpuTypesAndModes) {
   EXPECT_EQ(values(table, 0)[0], 60);
 }
 
-TEST(PairTable, AppendMakesCampaigns) {
+TEST(Measurements, AppendMakesCampaigns) {
   WorkloadKeys keys;
-  PairTable table;
+  Measurements table;
   append(table, read(kGavel, keys, "p100.csv"), keys);
   append(table, read(kGavelHead + "k80,x,X,y,N,1,2,3,4,5,6,7,0,0.5,0.25,0.75\n", keys, "k80.csv"),
          keys);
@@ -469,7 +472,8 @@ TEST(PairTable, AppendMakesCampaigns) {
   EXPECT_TRUE(std::isnan(values(table, 0)[3]));
   EXPECT_EQ(campaigns(table), (std::vector<std::uint32_t>{0, 0, 1, 2, 2, 2}));
   EXPECT_EQ(table.forms,
-            (std::vector<PairForm>{PairForm::kGavel, PairForm::kGavel, PairForm::kLucid}));
+            (std::vector<MeasurementForm>{MeasurementForm::kGavel, MeasurementForm::kGavel,
+                                          MeasurementForm::kLucid}));
   EXPECT_TRUE(table.notes.empty());
   // The same GPU type and mode in another form was measured in another way.
   append(table, read(kCorunHead + "1,p100,unknown,,a,,,,,1,1\n1,p100,unknown,,x,40,,,,1,1\n", keys),
@@ -482,13 +486,13 @@ TEST(PairTable, AppendMakesCampaigns) {
   expect_whole(table);
 }
 
-TEST(PairTable, JobsOfOneNameAreToldApart) {
+TEST(Measurements, JobsOfOneNameAreToldApart) {
   const std::string row = "p100,x,X,y,Y,1,2,3,4,5,0,7,0,0.5,0.25,0.75\n";
   const std::string other = "p100,x,X,y,Y,1,2,3,4,5.5,0,7,0,0.5,0.25,0.75\n";
   const std::string other_k80 = "k80,x,X,y,Y,1,2,3,4,5.5,0,7,0,0.5,0.25,0.75\n";
   const std::string named = "y {solo_p100 5.5, solo_v100 4}";
   WorkloadKeys keys;
-  PairTable table = read(kGavelHead + row, keys, "old.csv");
+  Measurements table = read(kGavelHead + row, keys, "old.csv");
   append(table, read(kGavelHead + other, keys, "new.csv"), keys);
   expect_whole(table);
   EXPECT_EQ(table.names, (std::vector<std::string>{"x", "y", named}));
@@ -513,7 +517,7 @@ TEST(PairTable, JobsOfOneNameAreToldApart) {
   expect_whole(table);
   EXPECT_EQ(table.notes.size(), 1u);  // of the first that was another
   // In whatever order the tables come.
-  PairTable turned = read(kGavelHead + other_k80, keys, "k80.csv");
+  Measurements turned = read(kGavelHead + other_k80, keys, "k80.csv");
   append(turned, read(kGavelHead + row, keys, "old.csv"), keys);
   append(turned, read(kGavelHead + other, keys, "new.csv"), keys);
   EXPECT_EQ(turned.names, (std::vector<std::string>{"x", "y", "y {solo_p100 5, solo_v100 4}"}));
@@ -524,7 +528,7 @@ TEST(PairTable, JobsOfOneNameAreToldApart) {
     return kCorunHead + "1," + gpu + ",mps,,a," + util + ",,,,1,1\n1," + gpu +
            ",mps,,b,50,,,,1,1\n";
   };
-  PairTable utils = read(corun("V100", "40"), keys, "1.corun.csv");
+  Measurements utils = read(corun("V100", "40"), keys, "1.corun.csv");
   append(utils, read(corun("A100", "20"), keys, "2.corun.csv"), keys);
   EXPECT_EQ(utils.names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(values(utils, 0)[0], 40);
@@ -534,17 +538,17 @@ TEST(PairTable, JobsOfOneNameAreToldApart) {
   expect_whole(utils);
 }
 
-TEST(PairTable, AppendRefusesFamiliesThatDisagree) {
+TEST(Measurements, AppendRefusesFamiliesThatDisagree) {
   WorkloadKeys keys;
-  PairTable gavel = read(kGavel, keys, "one.csv");
-  const PairTable more =
+  Measurements gavel = read(kGavel, keys, "one.csv");
+  const Measurements more =
       read(kGavelHead + "p100,z,Z,y,N,9,9,9,4,5,6,7,0,1,0.75,1.75\n", keys, "two.csv");
   EXPECT_EQ(error_of_call([&] { append(gavel, more, keys); }),
             "two.csv: the family of job 'y' is 'N', expected 'Y' as in one.csv; correct one of the "
             "two, or rename the job");
   EXPECT_EQ(gavel.speeds.rows.size(), 2u);
   // An unknown profile agrees with every profile.
-  PairTable corun = read(kCorun, keys, "one.corun.csv");
+  Measurements corun = read(kCorun, keys, "one.corun.csv");
   append(corun, read(kCorunHead + "1,V100,mps,,a,,,,,1,1\n1,V100,mps,,b,,,,,1,1\n", keys), keys);
   EXPECT_EQ(corun.speeds.rows.size(), 3u);
   EXPECT_EQ(corun.speeds.campaigns.size(), 1u);
@@ -552,14 +556,14 @@ TEST(PairTable, AppendRefusesFamiliesThatDisagree) {
   expect_whole(corun);
 }
 
-TEST(PairTable, LargeAndRepetitiveTables) {
+TEST(Measurements, LargeAndRepetitiveTables) {
   std::string text = kSharedHead;
   for (int r = 0; r < 10000; ++r) {  // a pair of one id, again and again
     const std::string gpu = "G" + std::to_string(r % 60);
     text +=
         gpu + ",MPS,a,A,40,9,394,40,6.9,,0.9,b" + std::to_string(r) + ",B,60,8,270,60,7.7,,0.8\n";
   }
-  const PairTable table = read(text);
+  const Measurements table = read(text);
   EXPECT_EQ(table.speeds.rows.size(), 10000u);
   EXPECT_EQ(table.speeds.jobs.size(), 10001u);
   EXPECT_EQ(table.speeds.campaigns.size(), 60u);
@@ -572,7 +576,7 @@ TEST(PairTable, LargeAndRepetitiveTables) {
             "sharing modes in the file; is the column something else? rename it");
 }
 
-TEST(PairTable, FractionsAreNoPercentages) {
+TEST(Measurements, FractionsAreNoPercentages) {
   const auto row = [](const std::string& a, const std::string& b, const std::string& util) {
     return "0," + a + ",M,9," + util + ",20,2694,1,1," + b + ",M,9," + util + ",20,2694,1,1\n";
   };
@@ -584,11 +588,12 @@ TEST(PairTable, FractionsAreNoPercentages) {
   EXPECT_EQ(error_of(two + row("c", "d", "1.5")), "no error");
 }
 
-TEST(PairTable, NamesThePlaceOfEveryMistake) {
+TEST(Measurements, NamesThePlaceOfEveryMistake) {
   const std::string forms =
       ", expected at least one of these, x being a and b: (1) Lucid's job_x, solo_gpu_util_x, "
       "solo_gmem_util_x, solo_gmem_mib_x; (2) Gavel's gpu, job_x, solo_v100_x, solo_p100_x, "
-      "solo_k80_x; (3) co-run measurements with group, gpu, sharing, job, solo_s, corun_s; ";
+      "solo_k80_x; (3) co-run measurements with group, gpu, sharing, job, solo_s, corun_s; "
+      "(4) groups with group, gpu, sharing, job; ";
   const auto lucid = [](const std::string& from, const std::string& to) {
     return replaced(kLucid, from, to);
   };
@@ -601,7 +606,8 @@ TEST(PairTable, NamesThePlaceOfEveryMistake) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "t.csv:1:1: the file is empty, expected a header line; write one"},
       {"job_a,job_b,norm_a,norm_b\na,b,1,1\n",
-       "t.csv:1:1: the header is of no table of pairs" + forms + "name another file or add them"},
+       "t.csv:1:1: the header is of no table of measured co-runs" + forms +
+           "name another file or add them"},
       {"solo_gpu_util_a,solo_k80_b\n1,2\n",
        "t.csv:1:1: the header has columns of Lucid's form and of Gavel's" + forms +
            "remove those of one form"},
@@ -708,30 +714,30 @@ TEST(PairTable, NamesThePlaceOfEveryMistake) {
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;
   }
   WorkloadKeys keys;
-  EXPECT_THROW(read_pair_table("/nowhere/pairs.csv", keys), InputError);
+  EXPECT_THROW(read_measurements("/nowhere/pairs.csv", keys), InputError);
 }
 
-TEST(PairTable, ReadsFilesOfEveryForm) {
+TEST(Measurements, ReadsFilesOfEveryForm) {
   const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "corun_pair_table_test";
+      std::filesystem::path(testing::TempDir()) / "corun_measurements_test";
   std::filesystem::create_directories(folder);
   for (const std::string& text : {kLucid, kGavel, kCorun}) {
     const std::filesystem::path path = folder / "pairs.csv";
     std::ofstream(path) << text;
     WorkloadKeys keys;
-    const PairTable table = read_pair_table(path.string(), keys);
+    const Measurements table = read_measurements(path.string(), keys);
     EXPECT_EQ(table.source, "pairs.csv");
     EXPECT_TRUE(std::ranges::equal(table.speeds.values, read(text).speeds.values, same));
   }
   std::filesystem::remove_all(folder);
 
   WorkloadKeys keys;
-  const PairTable table = read_pair_table(CORUN_SOURCE_DIR "/examples/mine.corun.csv", keys);
+  const Measurements table = read_measurements(CORUN_SOURCE_DIR "/examples/mine.corun.csv", keys);
   expect_whole(table);
   EXPECT_EQ(std::ranges::count(table.scored, false), 0);
 }
 
-TEST(PairTable, SurvivesPrefixesAndMutations) {
+TEST(Measurements, SurvivesPrefixesAndMutations) {
   const std::string alphabet = ",\"\n\r\t 0.-eNab\xc3\xa9";
   Rng rng(1, Stream::kTest);
   int accepted = 0;
@@ -740,7 +746,8 @@ TEST(PairTable, SurvivesPrefixesAndMutations) {
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;
     if (error != "no error") return;
     ++accepted;
-    const PairTable table = read(text);
+    const Measurements table = read(text);
+    if (!table.lines.empty()) return;  // co-runs that lost solo_s and corun_s are groups
     expect_whole(table);
     if (!table.header.empty()) expect_round_trip(table);
   };
@@ -758,11 +765,11 @@ TEST(PairTable, SurvivesPrefixesAndMutations) {
   EXPECT_GT(accepted, 100);
 }
 
-TEST(PairTable, LucidDataSet) {
+TEST(Measurements, LucidDataSet) {
   const char* file = "lucid/lucid_pairs.csv";
   if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
   WorkloadKeys keys;
-  const PairTable table = read_pair_table(test::public_data(file), keys);
+  const Measurements table = read_measurements(test::public_data(file), keys);
   expect_whole(table);
   EXPECT_EQ(table.speeds.rows.size(), 982u);
   EXPECT_EQ(table.names.size(), 50u);
@@ -774,7 +781,7 @@ TEST(PairTable, LucidDataSet) {
   expect_round_trip(table);
 }
 
-TEST(PairTable, GavelDataSet) {
+TEST(Measurements, GavelDataSet) {
   struct Expected {
     std::string gpu;
     int failed;
@@ -786,7 +793,7 @@ TEST(PairTable, GavelDataSet) {
     const std::string file = "gavel/gavel_" + expected.gpu + "_pairs.csv";
     if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
     WorkloadKeys keys;
-    const PairTable table = read_pair_table(test::public_data(file), keys);
+    const Measurements table = read_measurements(test::public_data(file), keys);
     expect_whole(table);
     EXPECT_EQ(table.gpu, expected.gpu);
     EXPECT_EQ(table.speeds.rows.size(), 351u);
@@ -800,21 +807,21 @@ TEST(PairTable, GavelDataSet) {
   }
 }
 
-TEST(PairTable, TablesOfOtherDataSets) {
+TEST(Measurements, TablesOfOtherDataSets) {
   const char* igniter = "coruns/igniter_v100_pairs.csv";
   const char* tally = "coruns/tally2023_mps_first_pairs.csv";
   if (!test::has_public_data(igniter) || !test::has_public_data(tally)) {
     GTEST_SKIP() << test::not_checked(igniter);
   }
   WorkloadKeys keys;
-  PairTable all = read_pair_table(test::public_data(igniter), keys);
+  Measurements all = read_measurements(test::public_data(igniter), keys);
   expect_whole(all);
   EXPECT_EQ(all.speeds.rows.size(), 750u);
   EXPECT_EQ(all.gpu, "V100-16GB");
   EXPECT_EQ(all.sharing, "MPS, fixed shares");
   EXPECT_EQ(all.speeds.campaigns[0].sharing, Sharing::kMps);
   EXPECT_EQ(all.speeds.features.size(), 6u);
-  const PairTable rates = read_pair_table(test::public_data(tally), keys);
+  const Measurements rates = read_measurements(test::public_data(tally), keys);
   EXPECT_EQ(feature_names(rates), (std::vector<std::string>{"gpu_util_pct", "mem_time_pct",
                                                             "mem_used_mib log", "solo_rate log"}));
   append(all, rates, keys);
@@ -823,44 +830,76 @@ TEST(PairTable, TablesOfOtherDataSets) {
   EXPECT_EQ(all.speeds.rows.size(), 750u + 136u);
 }
 
-TEST(PairTable, GavelsCampaignsShareNamesOnly) {
+TEST(Measurements, GavelsCampaignsShareNamesOnly) {
   const char* first = "coruns/gavel2019_v100_pairs.csv";
   const char* second = "gavel/gavel_v100_pairs.csv";
   if (!test::has_public_data(first) || !test::has_public_data(second)) {
     GTEST_SKIP() << test::not_checked(first);
   }
   WorkloadKeys keys;
-  PairTable all = read_pair_table(test::public_data(first), keys);
-  append(all, read_pair_table(test::public_data(second), keys), keys);
+  Measurements all = read_measurements(test::public_data(first), keys);
+  append(all, read_measurements(test::public_data(second), keys), keys);
   expect_whole(all);
   EXPECT_EQ(all.speeds.jobs.size(), 52u);
   EXPECT_EQ(all.speeds.campaigns.size(), 2u);
   ASSERT_FALSE(all.notes.empty());
   EXPECT_TRUE(all.notes.back().starts_with("26 jobs of gavel_v100_pairs.csv have other features"))
       << all.notes.back();
-  append(all, read_pair_table(test::public_data("gavel/gavel_p100_pairs.csv"), keys), keys);
+  append(all, read_measurements(test::public_data("gavel/gavel_p100_pairs.csv"), keys), keys);
   EXPECT_EQ(all.speeds.jobs.size(), 52u);
   EXPECT_EQ(all.speeds.campaigns.size(), 3u);
 }
 
-TEST(PairTable, FormsAreToldApartByTheFirstLine) {
+TEST(Measurements, FormsAreToldApartByTheFirstBytes) {
   const std::string path = (std::filesystem::path(testing::TempDir()) / "form.csv").string();
-  const auto forms = [&](const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-    return std::pair(has_pair_header(path), has_row_per_pair(path));
+  const std::pair<std::string, std::optional<MeasurementForm>> cases[] = {
+      {kLucid, MeasurementForm::kLucid},
+      {"job_a,solo_gmem_mib_b\n", MeasurementForm::kLucid},
+      {kGavel, MeasurementForm::kGavel},
+      {"\xef\xbb\xbf\"job_a\",\"solo_k80_a\"\r\n", MeasurementForm::kGavel},
+      {kCorun, MeasurementForm::kCoruns},
+      {"corun_s\n", MeasurementForm::kCoruns},
+      {"group,gpu,sharing,job,solo_s\n", MeasurementForm::kCoruns},
+      {"group,gpu,sharing,job,norm\n", MeasurementForm::kGroups},
+      {"group,gpu,sharing,k,job,solo_gpu_util\n", MeasurementForm::kGroups},
+      {"{\"v100\": {\"('A', 1)\": {\"null\": 1}}}", MeasurementForm::kRates},
+      {"\xef\xbb\xbf \n{ \"k80_unconsolidated\" : {", MeasurementForm::kRates},
+      {"{\"a100\": {\"('A', 1)\": {", MeasurementForm::kRates},
+      // Configurations in JSON, damaged heads and other files.
+      {"{\"cluster\": {\"nodes\": 2}}", std::nullopt},
+      {"{\"cluster\": {\"gpu_type\": \"v100\"}}", std::nullopt},
+      {"{}", std::nullopt},
+      {"{\"a100\": {", std::nullopt},
+      {"group,gpu,sharing\n", std::nullopt},
+      {"group,job,submit_s,solo_s\n", std::nullopt},
+      {"", std::nullopt},
+      {"\n", std::nullopt},
+      {"kind: corun knowledge base\n", std::nullopt},
+      {"job,submit_s,solo_s\n", std::nullopt},
+      {"a,b\nsolo_k80_a\n", std::nullopt},
   };
-  EXPECT_EQ(forms(kLucid), std::pair(true, true));
-  EXPECT_EQ(forms(kGavel), std::pair(true, true));
-  EXPECT_EQ(forms("\xef\xbb\xbf\"job_a\",\"solo_k80_a\"\r\n"), std::pair(true, true));
-  EXPECT_EQ(forms(kCorun), std::pair(true, false));
-  for (const std::string other :
-       {"", "\n", "kind: corun knowledge base\n", "job,submit_s,solo_s\n", "a,b\nsolo_k80_a\n"}) {
-    EXPECT_EQ(forms(other), std::pair(false, false)) << other;
+  for (const auto& [text, form] : cases) {
+    std::ofstream(path, std::ios::binary) << text;
+    EXPECT_EQ(measurement_form(path), form) << text;
   }
   std::filesystem::remove(path);
-  EXPECT_FALSE(has_pair_header(path));
-  EXPECT_FALSE(has_row_per_pair(path));
+  EXPECT_EQ(measurement_form(path), std::nullopt);
+  EXPECT_EQ(measurement_form(testing::TempDir()), std::nullopt);
+  EXPECT_EQ(measurement_form("/dev/null"), std::nullopt);
+}
+
+TEST(Measurements, CorunsAsRunsKeepGroupsAndTimes) {
+  WorkloadKeys keys;
+  std::istringstream in(kCorun);
+  const Measurements table = read_measurements(in, "t.corun.csv", keys, CorunsAs::kRuns);
+  ASSERT_EQ(table.runs.size(), 3U);
+  EXPECT_EQ(table.runs[2].members.size(), 3U);
+  EXPECT_EQ(table.runs[0].members[1].corun_s, 300);
+  EXPECT_TRUE(table.speeds.rows.empty());
+  EXPECT_TRUE(table.is_measured());
+  std::istringstream lucid(kLucid);
+  EXPECT_EQ(read_measurements(lucid, "t.csv", keys, CorunsAs::kRuns).speeds.rows.size(), 3U);
 }
 
 }  // namespace
-}  // namespace corun::pair_table_test
+}  // namespace corun::measurements_test

@@ -4,16 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/measurement.hpp"
 #include "sim/speed_table.hpp"
 #include "traces/workload_names.hpp"
 
-/// Tables of pairs of jobs, measured or to be predicted, as a SpeedTable. Three forms, recognised by their
-/// headers:
+/// Measured co-runs of a file, or co-runs to be predicted, as a SpeedTable: the one reader of every CSV form. The forms
+/// are recognised by their headers; that of groups stands in group_table.hpp. The others:
 ///
 ///   Lucid (RTX 3090), one row per pair, x is a and b:
 ///     job_x              required; the job
@@ -44,7 +46,7 @@
 ///     features gpu_util_pct, mem_alloc_pct, mem_time_pct (linear) and mem_used_mib (log): means of the
 ///     known values over a job's sessions. Speeds by DESIGN section 3: with i the first to
 ///     end, s_i = J_a(i) / J_c(i) and s_j = (J_a(j) - (J_c(j) - J_c(i))) / J_c(i). Groups of more
-///     than two are left out and counted.
+///     than two are left out of the speeds and counted.
 ///
 /// Each GPU type with each sharing mode is a campaign (SpeedTable::Campaign); Gavel's form has one GPU type per file.
 ///
@@ -55,50 +57,77 @@
 /// row of a campaign; where campaigns differ, the first known value stays.
 namespace corun::inline traces {
 
-enum class PairForm : std::uint8_t { kCoruns, kLucid, kGavel, kGroups };
+enum class MeasurementForm : std::uint8_t {
+  kCoruns,  ///< corun's own co-runs, with run times
+  kLucid,
+  kGavel,
+  kGroups,  ///< of two jobs and more (group_table.hpp)
+  kRates,   ///< Gavel's rates, no CSV (gavel_throughputs.hpp)
+};
 
-struct PairTable {
-  SpeedTable speeds;  ///< jobs and rows in file order
+/// The form of a file by its first bytes. A CSV file needs a column that only one form has; what else it needs, its
+/// reader tells. Nothing for another file, for a pipe and for a file that cannot be read.
+std::optional<MeasurementForm> measurement_form(const std::string& path);
+
+/// What read_measurements() makes of corun's own co-runs.
+enum class CorunsAs : std::uint8_t {
+  kSpeeds,  ///< `speeds` of the pairs
+  kRuns,    ///< `runs` of groups of any size, as measured; no speeds
+};
+
+struct Measurements {
+  SpeedTable speeds;  ///< jobs, rows and groups in file order
   /// Of speeds.campaigns: the form of the file that measured it.
-  std::vector<PairForm> forms = std::vector<PairForm>(1);
+  std::vector<MeasurementForm> forms = std::vector<MeasurementForm>(1);
   std::vector<std::string> names;             ///< of speeds.jobs
   std::vector<std::string> families;          ///< of speeds.jobs; empty text if not known
   std::vector<bool> scored;                   ///< of speeds.rows: both speeds were measured
   std::vector<std::array<double, 2>> solo_s;  ///< J_a of speeds.rows [s]; NaN: not in the file
-  bool has_speeds = false;  ///< the file has columns for them; else a table to predict
-  std::string gpu;          ///< GPU type of all rows; empty: not known, or several
+  /// Pairs that were seen not to fit on one GPU, as positions in speeds.jobs; their speeds are NaN.
+  std::vector<std::array<std::uint32_t, 2>> misfits = {};
+  std::vector<CorunMeasurement> runs = {};  ///< with CorunsAs::kRuns, in file order
+  /// The file has columns of speeds, a table of groups has a speed; else a table to predict.
+  bool has_speeds = false;
+  std::string gpu;  ///< GPU type of all rows and groups; empty: not known, or several
   std::string
       sharing;  ///< the file's words for the sharing mode of all rows; empty: none, or several
-  std::size_t passed_over = 0;                   ///< groups of more than two jobs
-  std::vector<std::string> header;               ///< as read; empty for *.corun.csv
-  std::vector<std::vector<std::string>> fields;  ///< of speeds.rows, as read; empty for *.corun.csv
-  std::string source;                            ///< the file's name in messages
-  std::vector<std::string> notes = {};           ///< of what is doubtful, for the user
+  std::size_t passed_over = 0;  ///< groups of more than two jobs, which `speeds` lacks
+
+  /// Where the prediction of a line of a table of groups stands.
+  struct Line {
+    std::size_t group = 0;   ///< position in speeds.groups, or in speeds.rows if is_pair
+    std::size_t member = 0;  ///< of the group
+    bool is_pair = false;
+  };
+  std::vector<Line> lines = {};     ///< of a table of groups, in file order; else none
+  std::vector<std::string> header;  ///< as read; empty for *.corun.csv
+  /// Of speeds.rows, or of `lines`, as read; empty for *.corun.csv.
+  std::vector<std::vector<std::string>> fields;
+  std::string source;                   ///< the file's name in messages
+  std::vector<std::string> notes = {};  ///< of what is doubtful, for the user
+
+  /// Whether something was measured that a model learns from: both speeds of a pair, some of a group, or a run.
+  bool is_measured() const;
 };
 
-/// InputError "FILE:LINE:COLUMN: ..." for anything that the table above excludes, for a file without pairs
-/// and for shares of time that are fractions, not percentages. A *.corun.csv is opened twice and cannot be
-/// a pipe.
-PairTable read_pair_table(const std::string& path, WorkloadKeys& keys);
+/// InputError "FILE:LINE:COLUMN: ..." for anything that its form excludes, for a file without co-runs and for shares of
+/// time that are fractions, not percentages. With CorunsAs::kSpeeds a *.corun.csv is opened twice and cannot be a pipe.
+Measurements read_measurements(const std::string& path, WorkloadKeys& keys,
+                               CorunsAs as = CorunsAs::kSpeeds);
 /// The same from a stream; `name` stands for the file in messages.
-PairTable read_pair_table(std::istream& in, const std::string& name, WorkloadKeys& keys);
-
-/// Whether the first line of a file has a column that only the headers of these three forms have. False for
-/// a file that cannot be read.
-bool has_pair_header(const std::string& path);
-/// Whether it is also a form of one row per pair, and not corun's own co-runs.
-bool has_row_per_pair(const std::string& path);
+Measurements read_measurements(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                               CorunsAs as = CorunsAs::kSpeeds);
 
 /// Whether two values of a feature differ by rounding only.
 bool same_feature(double a, double b);
 /// Makes speeds.families of families.
-void key_families(PairTable& table);
+void key_families(Measurements& table);
 
-/// The rows as read, in order, each followed by the predicted speeds pred_norm_a, pred_norm_b and their
-/// standard deviations pred_sd_a, pred_sd_b, which is the order within a prediction. NaN is an empty field.
-/// A table without fields is written as job_a, job_b, norm_a, norm_b. InputError if a column of these names
-/// exists already; std::invalid_argument if there is not one prediction per row.
-void write_predictions(std::ostream& out, const PairTable& table,
-                       std::span<const std::array<double, 4>> predictions);
+/// The rows as read, in order, each followed by the predicted speeds pred_norm_a, pred_norm_b and their standard
+/// deviations pred_sd_a, pred_sd_b; the lines of a table of groups by pred_norm and pred_sd. That is the order within a
+/// prediction. NaN is an empty field. A table without fields is written as job_a, job_b, norm_a, norm_b. InputError if a
+/// column of these names exists already; std::invalid_argument if there is not one prediction per row or line.
+void write_predictions(std::ostream& out, const Measurements& table,
+                       std::span<const std::vector<double>> predictions);
 
 }  // namespace corun::inline traces

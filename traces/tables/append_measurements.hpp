@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "traces/tables/pair_table.hpp"
+#include "traces/tables/measurements.hpp"
 
-/// Several tables of pairs as one.
+/// Several tables of measured co-runs as one.
 namespace corun::inline traces {
 
 /// Adds the rows of `more`, read with the same `keys`. Features are joined by name; a job has NaN for those that its
@@ -19,10 +19,10 @@ namespace corun::inline traces {
 /// A campaign of `more` becomes that of `to` with the same GPU type and sharing mode in the same form, unless they have
 /// other jobs of one name. Else it is a new one.
 ///
-/// The header and the fields stay only if both have the same columns. A table without jobs becomes `more`. InputError
+/// The header and the fields stay only if both are tables of pairs with the same columns. A table without jobs becomes `more`. InputError
 /// naming both sources, which leaves `to` unchanged, if families of a job differ in one GPU type and sharing mode.
 /// std::logic_error if `more` was read with other keys, or has a feature on another scale.
-void append(PairTable& to, const PairTable& more, WorkloadKeys& keys);
+void append(Measurements& to, const Measurements& more, WorkloadKeys& keys);
 
 /// "NAME {solo_k80 4.8, solo_v100 32.4}": the name of a job and its known features in alphabetical order. It distinguishes
 /// jobs that have one name in several tables, and it is the same whatever else a model was fitted on.

@@ -1,4 +1,4 @@
-#include "traces/tables/append_pair_table.hpp"
+#include "traces/tables/append_measurements.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,7 +75,7 @@ struct Places {
   std::vector<std::uint32_t> campaign;  ///< beyond the campaigns of `to` for new ones
 };
 
-void place_features(const PairTable& to, const PairTable& more, Places& places) {
+void place_features(const Measurements& to, const Measurements& more, Places& places) {
   places.features = to.speeds.features;
   for (const SpeedTable::Feature& feature : more.speeds.features) {
     const auto at = std::ranges::find(places.features, feature.name, &SpeedTable::Feature::name);
@@ -88,7 +88,8 @@ void place_features(const PairTable& to, const PairTable& more, Places& places) 
   }
 }
 
-void place_jobs(const PairTable& to, const PairTable& more, WorkloadKeys& keys, Places& places) {
+void place_jobs(const Measurements& to, const Measurements& more, WorkloadKeys& keys,
+                Places& places) {
   std::unordered_map<WorkloadKey, std::uint32_t> position;
   for (std::size_t i = 0; i < to.speeds.jobs.size(); ++i) {
     position.emplace(to.speeds.jobs[i], static_cast<std::uint32_t>(i));
@@ -137,7 +138,7 @@ void place_jobs(const PairTable& to, const PairTable& more, WorkloadKeys& keys, 
   }
 }
 
-void place_campaigns(const PairTable& to, const PairTable& more, Places& places) {
+void place_campaigns(const Measurements& to, const Measurements& more, Places& places) {
   auto next = static_cast<std::uint32_t>(to.speeds.campaigns.size());
   for (std::uint32_t c = 0; c < more.speeds.campaigns.size(); ++c) {
     std::map<std::string_view, std::set<std::uint32_t>> by_name;
@@ -180,8 +181,8 @@ std::string name_with_features(std::string_view name, const SpeedTable& table, s
   return std::move(out).str();
 }
 
-void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
-  if (&to == &more) return append(to, PairTable(more), keys);
+void append(Measurements& to, const Measurements& more, WorkloadKeys& keys) {
+  if (&to == &more) return append(to, Measurements(more), keys);
   if (to.speeds.jobs.empty()) {
     to = more;
     return;
@@ -233,6 +234,8 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
     group.campaign = places.campaign[group.campaign];
     to.speeds.groups.push_back(std::move(group));
   }
+  for (const auto& [a, b] : more.misfits) to.misfits.push_back({places.job[a], places.job[b]});
+  to.runs.insert(to.runs.end(), more.runs.begin(), more.runs.end());
   to.scored.insert(to.scored.end(), more.scored.begin(), more.scored.end());
   to.solo_s.insert(to.solo_s.end(), more.solo_s.begin(), more.solo_s.end());
   to.has_speeds = to.has_speeds || more.has_speeds;
@@ -243,11 +246,12 @@ void append(PairTable& to, const PairTable& more, WorkloadKeys& keys) {
     to.gpu.clear();
   }
   if (sharing_of(to.sharing) != sharing_of(more.sharing)) to.sharing.clear();
-  if (to.header == more.header) {
+  if (to.header == more.header && to.lines.empty()) {
     to.fields.insert(to.fields.end(), more.fields.begin(), more.fields.end());
   } else {
     to.header.clear();
     to.fields.clear();
+    to.lines.clear();
   }
   to.notes.insert(to.notes.end(), more.notes.begin(), more.notes.end());
   if (places.told_apart > 0) {

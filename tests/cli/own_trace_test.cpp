@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "results/hdf5_table.hpp"
 #include "tests/helpers/program.hpp"
 
 // A job trace of one's own in one command, and files given in the place of others.
@@ -132,6 +134,29 @@ TEST_F(OwnTrace, RunsInOneCommand) {
   EXPECT_DOUBLE_EQ(json["policies"][0]["metrics"]["jct_s"]["mean"], (3600 + 120 + 600 + 60) / 4.0);
 }
 
+TEST_F(OwnTrace, ColumnsThatCorunDoesNotUseAreInTheRuns) {
+  const std::string long_text(100, 'x');
+  directory_.write("log.csv",
+                   "id,when,dur,User,State,group\n"
+                   "1,0,60,eve,COMPLETED,red\n"
+                   "2,5,60,,FAILED," +
+                       long_text + "\n");
+  const test::Outcome outcome =
+      run({"replay", "log.csv", "--columns", "id=job,when=submit_s,dur=solo_s", "--policies",
+           "fifo", "--replications", "2", "--output", "r.h5"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::lock_guard lock(hdf5::hdf5_mutex());
+  const hdf5::Handle file = hdf5::open_file(directory_.path("r.h5"));
+  const hdf5::TableReader runs(file, "runs");
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(runs.texts("User"), (Texts{"eve", "", "eve", ""}));
+  EXPECT_EQ(runs.texts("State", {0, 2}), (Texts{"COMPLETED", "FAILED"}));
+  EXPECT_EQ(runs.texts("log_group", {0, 2}), (Texts{"red", long_text.substr(0, 64)}))
+      << "the runs have a column group of their own";
+  EXPECT_EQ(runs.integers("group", {0, 2}), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_FALSE(runs.has_column("id"));
+}
+
 TEST_F(OwnTrace, IsReproducedByItsDumpedConfiguration) {
   const std::vector<std::string> options{"--columns", kColumns, "--policies",     "fifo,sjf",
                                          "--cluster", "3x4",    "--replications", "3"};
@@ -242,7 +267,7 @@ TEST_F(OwnTrace, SaysThatNoColumnGivesGpus) {
   const std::string columns = "arrival=submit_s,runtime=solo_s,num_gpu=,JobName=job";
   const test::Outcome outcome = run(
       {"replay", "jobs.csv", "--columns", columns, "--policies", "fifo", "--replications", "1"});
-  EXPECT_NE(outcome.err.find("know: user; every job takes one GPU"), std::string::npos)
+  EXPECT_NE(outcome.err.find("/runs: user; every job takes one GPU"), std::string::npos)
       << outcome.err;
   EXPECT_NE(outcome.out.find("jobs.csv: 4 jobs on"), std::string::npos) << outcome.out;
   EXPECT_NE(

@@ -15,6 +15,7 @@
 namespace corun::job_groups_test {
 namespace {
 
+using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -26,7 +27,7 @@ class JobGroups : public testing::Test {
                         parse_overrides(std::vector<std::string>{
                             "workload.source=csv",
                             "workload.path=" + folder_.write("log.csv",
-                                                             "job,submit_s,solo_s,gpus,user,gpu\n"
+                                                             "job,submit_s,solo_s,gpus,user,queue\n"
                                                              "a,0,100,1,eve,x\n"
                                                              "b,0,50,1,bob,x\n"
                                                              "c,0,10,1,bob,y\n"
@@ -71,7 +72,7 @@ TEST_F(JobGroups, ByGangAndByLength) {
   const std::vector<GroupOfJobs> lengths = groups("length");
   EXPECT_THAT(names_of(lengths),
               ElementsAre("10 to 10 s", "40 to 40 s", "50 to 50 s", "100 to 100 s"));
-  EXPECT_THAT(lengths[0].jct_s, ElementsAre(60, 10));
+  EXPECT_THAT(lengths[0].jct_s, ElementsAre(DoubleNear(60, 1e-9), DoubleNear(10, 1e-9)));
 }
 
 TEST_F(JobGroups, TheWorstAreOfEachPolicy) {
@@ -86,7 +87,8 @@ TEST_F(JobGroups, AnUnknownColumnIsRefusedWithTheKnownOnes) {
     groups("usr");
     FAIL() << "taken";
   } catch (const InputError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("did you mean 'user'? known: gpus, length, worst, user, gpu"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("did you mean 'user'? known: gpus, length, worst, user, queue"));
   }
   EXPECT_THROW(groups(""), InputError);
 }

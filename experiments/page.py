@@ -26,23 +26,27 @@ def markdown(header, rows):
 
 
 def with_table(page, name, table):
-    """The page's text with this table between its markers; ends the program where there is not one such place."""
+    """The page's text with this table between its markers, which is printed; ends the program where there is not one
+    such place."""
     pattern = re.compile(rf"(<!-- begin {re.escape(name)} -->\n).*?(<!-- end {re.escape(name)} -->)", re.S)
     text, count = pattern.subn(lambda m: m.group(1) + "\n" + table + "\n\n" + m.group(2), page)
     if count != 1:
         sys.exit(f"expected one place for the table '{name}' in the page, found {count}")
+    print(f"\n{name}\n\n{table}")
     return text
 
 
 def write_or_check(wanted, check):
-    """Writes files (path -> text) that differ; with check it writes none and names those. How many differ."""
+    """Writes files (path -> text) that differ; with check it writes none and names those. How many differ. Prints which
+    files it compared."""
+    print(f"\ncompared with what the experiments give: {', '.join(shown(path) for path in wanted)}")
     stale = 0
     for path, text in wanted.items():
         found = path.read_text() if path.exists() else ""
         if found == text:
             continue
         stale += 1
-        name = path.relative_to(REPO) if path.is_relative_to(REPO) else path
+        name = shown(path)
         if check:
             print(f"{name} is not what the experiments give:")
             if path.suffix != ".svg":
@@ -52,7 +56,12 @@ def write_or_check(wanted, check):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             print(f"wrote {name}")
+    print(f"{len(wanted) - stale} of {len(wanted)} as kept")
     return stale
+
+
+def shown(path):
+    return str(path.relative_to(REPO) if path.is_relative_to(REPO) else path)
 
 
 INK, GREY, FAINT = "#1f2933", "#6b7785", "#e3e8ee"

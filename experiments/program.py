@@ -8,6 +8,7 @@ import concurrent.futures
 import os
 import subprocess
 import sys
+import time
 
 COVERAGE = ["replay", "--coverage", "--set", "replications=2000"]  # intervals/study.py
 CHECKED_BY_STUDIES = {f"corun {' '.join(COVERAGE)}"}
@@ -22,11 +23,15 @@ def cores():
 
 
 def finished(corun, *arguments):
-    """The finished process, whatever its exit code; ends the program where it takes too long."""
+    """The finished process, whatever its exit code; ends the program where it takes too long. A line on stderr tells
+    that it ran, and how long."""
     command = [str(a) for a in (corun, *arguments)]
+    began = time.monotonic()
     try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               timeout=LIMIT_S)
+        print(f"{time.monotonic() - began:8.1f} s  corun {' '.join(command[1:])}"[:200], file=sys.stderr, flush=True)
+        return done
     except subprocess.TimeoutExpired:
         sys.exit(f"{' '.join(command)}: took more than {LIMIT_S} s")
 

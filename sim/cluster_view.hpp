@@ -36,9 +36,13 @@ struct JobView {
   /// By GpuType::id, only where estimates are granted and jobs differ between the types of the cluster; else
   /// empty. The run outlives it.
   std::span<const ViewOnType> on_types;
-  int resubmissions = 0;  ///< returns to the queue after an OOM
-  int preemptions = 0;    ///< how often it was taken off its GPUs
-  Duration served{0};     ///< time on its GPUs in runs that were preempted
+  int resubmissions = 0;        ///< returns to the queue after an OOM
+  int preemptions = 0;          ///< how often it was taken off its GPUs
+  Duration served{0};           ///< time on its GPUs in runs that were preempted
+  std::optional<Time> started;  ///< its present run, probe or profiling segment; nothing: it waits
+
+  /// The service that it attained up to now [ns of its time on GPUs]: `served` and its present run.
+  Duration attained(Time now) const { return started ? later(served, now - *started) : served; }
 };
 
 /// Whether a job may run on a GPU type.

@@ -16,6 +16,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
+#include "traces/tables/predictions_csv.hpp"
 
 /// `corun model predict`: predicts a table of pairs with a fitted model.
 namespace corun::inline cli {

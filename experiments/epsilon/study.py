@@ -15,6 +15,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+from page import with_table, write_or_check  # noqa: E402
 from program import run  # noqa: E402
 
 REPO = HERE.parents[1]
@@ -59,11 +60,7 @@ def main():
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
     options = arguments.parse_args()
-    page = PAGE.read_text(encoding="utf-8")
-    begin, end = "<!-- begin epsilon -->", "<!-- end epsilon -->"
-    head, rest = page.split(begin)
-    PAGE.write_text(f"{head}{begin}\n{table(options)}\n{end}{rest.split(end)[1]}", encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(REPO)}")
+    write_or_check({PAGE: with_table(PAGE.read_text(encoding="utf-8"), "epsilon", table(options))}, False)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+from page import with_table, write_or_check  # noqa: E402
 from program import COVERAGE, run, side_by_side  # noqa: E402
 
 REPO = HERE.parents[1]
@@ -139,13 +140,8 @@ def main():
     texts = side_by_side(lambda name: methods(options.corun) if name == "methods" else
                          table(coverage(options.corun, name)), names)
     for name, text in zip(names, texts):
-        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-        head, rest = new.split(begin)
-        new = f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}"
-    if options.check:
-        sys.exit(new != page and "experiments/intervals/README.md differs: run experiments/intervals/study.py")
-    PAGE.write_text(new, encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(REPO)}")
+        new = with_table(new, name, text)
+    sys.exit(1 if write_or_check({PAGE: new}, options.check) and options.check else 0)
 
 
 if __name__ == "__main__":

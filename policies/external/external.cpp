@@ -123,7 +123,10 @@ class External final : public Policy {
       free.push_back(index(g));
       return true;
     });
-    if (wants_residents_) question["residents"] = residents(view);
+    if (wants_residents_) {
+      question["residents"] = residents(view);
+      question["served_ns"] = served(view, waiting.first(std::min(waiting.size(), window_)));
+    }
     events_ = Json::array();
     Json answer = ask(question.dump());
     if (wants_pairs_) {
@@ -178,8 +181,22 @@ class External final : public Policy {
     for (std::size_t g = 0; g < view.gpus().size(); ++g) {
       const GpuState& gpu = view.gpus()[g];
       if (gpu.residents.empty()) continue;
-      list.push_back({{"gpu", g}, {"jobs", numbers(gpu.residents)}, {"profiling", gpu.profiling}});
+      Json started = Json::array();
+      for (const JobId job : gpu.residents) {
+        started.push_back(view.job(job).started.value_or(view.now()).count());
+      }
+      list.push_back({{"gpu", g},
+                      {"jobs", numbers(gpu.residents)},
+                      {"served_ns", served(view, gpu.residents)},
+                      {"started_ns", std::move(started)},
+                      {"profiling", gpu.profiling}});
     }
+    return list;
+  }
+
+  static Json served(const ClusterView& view, std::span<const JobId> jobs) {
+    Json list = Json::array();
+    for (const JobId job : jobs) list.push_back(view.job(job).attained(view.now()).count());
     return list;
   }
 

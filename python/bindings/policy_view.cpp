@@ -19,6 +19,7 @@ namespace {
 
 struct PyJob {
   JobView view;
+  Time now;
   std::vector<ViewOnType> types;  ///< JobView::on_types, which may end before this
 };
 
@@ -102,7 +103,10 @@ py::dict jobs_table(const PyView& self, const py::object& given) {
   table["imputed"] = column<bool>(jobs, [](const JobView& j) { return j.profile.imputed; });
   table["resubmissions"] = whole([](const JobView& j) { return j.resubmissions; });
   table["preemptions"] = whole([](const JobView& j) { return j.preemptions; });
-  table["served_ns"] = whole([](const JobView& j) { return j.served.count(); });
+  table["served_ns"] = whole([&](const JobView& j) { return j.attained(view.now()).count(); });
+  table["started_ns"] = column<double>(jobs, [](const JobView& j) {
+    return j.started ? static_cast<double>(j.started->count()) : kUnknown;
+  });
   return table;
 }
 
@@ -215,8 +219,13 @@ void bind_job(py::module_& module) {
       .def_property_readonly("resubmissions", of([](const JobView& j) { return j.resubmissions; }),
                              "returns to the queue after it ran out of memory")
       .def_property_readonly("preemptions", of([](const JobView& j) { return j.preemptions; }))
-      .def_property_readonly("served_ns", of([](const JobView& j) { return j.served.count(); }),
-                             "time on its GPUs in runs that were preempted")
+      .def_property_readonly(
+          "served_ns", [](const PyJob& job) { return job.view.attained(job.now).count(); },
+          "time on its GPUs up to now, in its present run and those that were preempted")
+      .def_property_readonly("started_ns", of([](const JobView& j) {
+                               return j.started ? std::optional(j.started->count()) : std::nullopt;
+                             }),
+                             "start of its present run; None: it waits")
       .def("__repr__", [](const PyJob& job) {
         return "<corun.Job " + std::to_string(index(job.view.id)) + ">";
       });
@@ -226,8 +235,8 @@ void bind_job(py::module_& module) {
 
 py::object make_view(std::shared_ptr<Turn> turn) { return py::cast(PyView{std::move(turn)}); }
 
-py::object make_job(const JobView& job) {
-  PyJob copy{job, {job.on_types.begin(), job.on_types.end()}};
+py::object make_job(const JobView& job, Time now) {
+  PyJob copy{job, now, {job.on_types.begin(), job.on_types.end()}};
   copy.view.on_types = {};
   return py::cast(std::move(copy));
 }
@@ -254,7 +263,7 @@ void bind_policy_view(py::module_& module) {
       .def(
           "job",
           [](const PyView& v, const py::object& job) {
-            return make_job(job_of(v.get(), whole_number(job, "job")));
+            return make_job(job_of(v.get(), whole_number(job, "job")), v.get().now());
           },
           py::arg("job"), "a Job that waits or runs; KeyError for any other")
       .def("jobs", &jobs_table, py::arg("jobs"),

@@ -18,6 +18,6 @@ void bind_policy_view(py::module_& module);
 py::object make_view(std::shared_ptr<Turn> turn);
 
 /// A copy of a job's view.
-py::object make_job(const JobView& job);
+py::object make_job(const JobView& job, Time now);
 
 }  // namespace corun::python

@@ -149,7 +149,7 @@ class PythonPolicy final : public Policy {
     turn_->in_system[index(job.id)] = 1;
     if (arrived_.is_none()) return;
     const py::gil_scoped_acquire gil;
-    call([&] { arrived_(make_job(job), now.count()); });
+    call([&] { arrived_(make_job(job, now), now.count()); });
   }
 
   void departed(JobId job, LogKind how, Time) override {

@@ -18,6 +18,7 @@
 #include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/apply_solo_table.hpp"
+#include "traces/tables/measured_jobs.hpp"
 
 namespace corun::inline runner {
 
@@ -223,14 +224,55 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   note_file(read->trace, cluster, files);
   given_ = {read, &read->trace};
   read_solo_times(files);
-  if (solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace) &&
+  const std::map<WorkloadKey, double> memory = measured_memory(read->trace, cluster, files);
+  if (memory.empty() && solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace) &&
       std::ranges::none_of(read->trace.jobs, names_zoo_model)) {
     return;
   }
   auto fitted = std::make_shared<Trace>(read->trace);
+  for (TraceJob& job : fitted->jobs) {
+    const auto known = memory.find(job.key);
+    if (known == memory.end() || job.spec.profile.mem_used_mib) continue;
+    job.spec.profile.mem_used_mib = known->second;
+  }
   predict_profiles(*fitted);
   fit_types(*fitted);
   given_ = std::move(fitted);
+}
+
+/// The memory of world.path's measurements by job, where jobs of the trace lack theirs; a note says how many. None of
+/// measurements on GPU types that the cluster lacks.
+std::map<WorkloadKey, double> WorkloadSource::measured_memory(const Trace& trace,
+                                                              const Cluster& cluster,
+                                                              InputFiles& files) {
+  const WorldConfig& world = config_->world;
+  const bool learns = world.model != WorldKind::kNone && world.model != WorldKind::kListedPairs;
+  const auto lacks = [](const TraceJob& job) {
+    return job.key != kUnknownWorkload && !job.spec.profile.mem_used_mib;
+  };
+  if (!world.path || !learns || std::ranges::none_of(trace.jobs, lacks)) return {};
+  const std::string path = files.find(*world.path, config_->place("world.path"));
+  const auto form = measurement_form(path);
+  if (!form || *form == MeasurementForm::kRates) return {};
+  const Measurements& table = tables_->measured(path, *config_);
+  const auto is_here = [&](const std::string& gpu) {
+    return std::ranges::any_of(cluster.spec.models(), [&](const std::string& type) {
+      return cluster.types.same(type, gpu);
+    });
+  };
+  const bool elsewhere =
+      std::ranges::any_of(table.runs, [&](const auto& run) { return !is_here(run.gpu_type); }) ||
+      (table.runs.empty() && std::ranges::any_of(table.speeds.campaigns, [&](const auto& campaign) {
+         return !is_here(campaign.gpu);
+       }));
+  if (elsewhere) return {};
+  std::map<WorkloadKey, double> memory = measured_memory_mib(table);
+  const auto gains = [&](const TraceJob& job) { return lacks(job) && memory.contains(job.key); };
+  const auto count = std::ranges::count_if(trace.jobs, gains);
+  if (count == 0) return {};
+  warnings_.push_back(fmt::format("the memory demand of {} job{} is that of {}", count,
+                                  count == 1 ? "" : "s", printable(table.source)));
+  return memory;
 }
 
 void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, InputFiles& files) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,6 +64,8 @@ class WorkloadSource {
 
  private:
   void read_file(const Cluster& cluster, InputFiles& files);
+  std::map<WorkloadKey, double> measured_memory(const Trace& trace, const Cluster& cluster,
+                                                InputFiles& files);
   void read_solo_times(InputFiles& files);
   /// Reads the table that `key` names, and checks its names of GPU types.
   const SoloTable& solo_table(InputFiles& files, const std::string& path, const char* key);

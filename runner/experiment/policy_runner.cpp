@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "models/truth_belief.hpp"
 #include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/job_views.hpp"
@@ -214,7 +216,13 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       details.emplace(cluster, workload, inner->belief(), observation.details,
                       observation.details.slices ? &watched.slices : nullptr);
     }
-    const std::size_t passes = loop.run(observation.log, details ? &*details : nullptr);
+    std::size_t passes = 0;
+    try {
+      passes = loop.run(observation.log, details ? &*details : nullptr);
+    } catch (const PolicyError& e) {
+      throw RunFailed{fmt::format("{}; at {:.10g} s, seed {}", e.what(), to_seconds(backend.now()),
+                                  shared.seeds.choices)};
+    }
     observed.end_of_run();
     if (details) run.details = details->take();
     run.record = backend.take_record();

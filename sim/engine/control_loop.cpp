@@ -152,6 +152,7 @@ void ControlLoop::take(const Report& report) {
 
 void ControlLoop::departed(JobId job, LogKind how, const std::optional<Reason>& reason) {
   ++departures_;
+  jobs_[job].started.reset();
   note(how, job, {}, reason);
   policy_.departed(job, how, backend_.now());
 }
@@ -211,6 +212,7 @@ void ControlLoop::start_profiling() {
     }
     at = to_profile_.erase(at);
     trial_runs_->start_profiling(job, *free);
+    jobs_[job].started = backend_.now();
     note(LogKind::kProfile, job, {&*free, 1});
   }
 }
@@ -241,6 +243,7 @@ void ControlLoop::start_probes() {
     for (const JobId job : {a, b}) {
       if (std::erase(unprobed_, job) == 0) waiting_.erase(job);
       ++probes_[index(job)];
+      jobs_[job].started = backend_.now();
       note(LogKind::kProbe, job, {&free, 1});
     }
     trial_runs_->start_probe({a, b}, free, options_.probe_length);
@@ -350,6 +353,7 @@ void ControlLoop::apply(const StartGroup& decision) {
   }
   for (const JobId j : decision.jobs) {
     waiting_.erase(j);
+    jobs_[j].started = backend_.now();
     note(LogKind::kStart, j, decision.gpus, decision.reason);
   }
   backend_.start_group(decision.jobs, decision.gpus);

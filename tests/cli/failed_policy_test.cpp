@@ -49,7 +49,7 @@ TEST_F(FailedPolicy, TheOthersAreKeptAndItsRunsAreMarked) {
   EXPECT_NE(table.err.find("error: c.yaml:7:12: policy 'external' broke the rule 'answer'"),
             std::string::npos)
       << table.err;
-  EXPECT_NE(table.err.find("(replication 1)"), std::string::npos) << table.err;
+  EXPECT_NE(table.err.find(" s, seed 2 (replication 1)"), std::string::npos) << table.err;
   EXPECT_NE(table.out.find("\nflaky !"), std::string::npos) << table.out;
   EXPECT_NE(table.out.find("! flaky failed in 1 of 3 replications"), std::string::npos)
       << table.out;

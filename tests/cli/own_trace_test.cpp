@@ -157,6 +157,31 @@ TEST_F(OwnTrace, ColumnsThatCorunDoesNotUseAreInTheRuns) {
   EXPECT_FALSE(runs.has_column("id"));
 }
 
+TEST_F(OwnTrace, MemoryOfMeasuredCoRunsIsTheDemand) {
+  directory_.write("log.csv", "job,submit_s,solo_s,workload\n1,0,60,a\n2,0,60,b\n");
+  directory_.write(
+      "m.corun.csv",
+      "group,gpu,sharing,job,gpu_util_pct,mem_alloc_pct,mem_time_pct,mem_used_mib,solo_s,"
+      "corun_s\n"
+      "1,V100-16GB,time-slicing,a,50,60,20,9000,60,90\n"
+      "1,V100-16GB,time-slicing,b,60,60,30,9000,60,90\n");
+  const auto replay = [&](const std::string& gpu) {
+    return run({"replay", "log.csv", "--policies", "fcfs", "--replications", "1", "--cluster",
+                "1x1:" + gpu, "--set", "world.path=m.corun.csv", "--format", "json"});
+  };
+  const test::Outcome here = replay("V100-16GB");
+  ASSERT_EQ(here.code, 0) << here.err;
+  EXPECT_NE(here.err.find("note: the memory demand of 2 jobs is that of m.corun.csv\n"),
+            std::string::npos)
+      << here.err;
+  EXPECT_GT(Json::parse(here.out)["policies"][0]["metrics"]["oom"]["mean"], 0)
+      << "18,000 MiB do not fit on 16 GiB";
+  const test::Outcome elsewhere = replay("T4");
+  ASSERT_EQ(elsewhere.code, 0) << elsewhere.err;
+  EXPECT_EQ(elsewhere.err.find("memory demand of 2 jobs is"), std::string::npos)
+      << "measured on another type: " << elsewhere.err;
+}
+
 TEST_F(OwnTrace, IsReproducedByItsDumpedConfiguration) {
   const std::vector<std::string> options{"--columns", kColumns, "--policies",     "fifo,sjf",
                                          "--cluster", "3x4",    "--replications", "3"};

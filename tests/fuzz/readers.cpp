@@ -32,6 +32,7 @@
 #include "traces/tables/gavel_throughputs.hpp"
 #include "traces/tables/lucid_colocation.hpp"
 #include "traces/tables/measurements.hpp"
+#include "traces/tables/predictions_csv.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun::fuzz {

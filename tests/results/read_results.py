@@ -21,7 +21,7 @@ COLUMNS = {
     "runs": RUN + ["job_index", "job", "submit_s", "first_start_s", "last_start_s", "finish_s",
                    "work_s", "solo_s", "corun_s", "jct_s", "queue_s", "isd", "gpus", "gpu", "group",
                    "ooms", "profiling_s", "finished", "gpu_type", "reference_solo_s", "isd_reference",
-                   "cluster"],
+                   "cluster", "preemptions", "preempted_s"],
     "episodes": RUN + ["episode", "gpu", "start_s", "end_s", "jobs", "unfinished", "solo_sum_s", "ps",
                        "together"],
     "episode_jobs": RUN + ["episode", "job_index", "job"],

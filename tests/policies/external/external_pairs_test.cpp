@@ -116,7 +116,8 @@ TEST(ExternalPairs, AProgramMaySeeTheResidents) {
         assert view['residents'] == [], view
         start(*view['waiting'])
     else:
-        assert view['residents'] == [{'gpu': 0, 'jobs': [0, 1], 'profiling': False}], view
+        assert view['residents'] == [{'gpu': 0, 'jobs': [0, 1], 'served_ns': [2 * 10**9] * 2, 'started_ns': [0, 0], 'profiling': False}], view
+        assert view['served_ns'] == [0], view
         say({'decisions': []})
 )";
   const OwnedWorkload w =

@@ -372,6 +372,48 @@ TEST(ControlLoop, PoliciesAreToldWhoComesAndGoes) {
   EXPECT_EQ(policy.events, expected);
 }
 
+/// What a job attained includes its present run, at every pass.
+TEST(ControlLoop, PoliciesSeeWhatJobsAttainedUpToNow) {
+  struct Seen {
+    Time now{0};
+    std::vector<Duration> attained;
+    std::vector<std::optional<Time>> started;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  ScriptedPolicy policy([&](const ClusterView& view, std::vector<Decision>& out) {
+    Seen now{view.now(), {}, {}};
+    for (const JobId job : {J(0), J(1)}) {
+      if (view.now() > 9s) break;  // one of them has left
+      now.attained.push_back(view.job(job).attained(view.now()));
+      now.started.push_back(view.job(job).started);
+    }
+    seen.push_back(now);
+    const auto& residents = view.gpu(G(0)).residents;
+    if (view.now() == 4s && residents == std::vector{J(0)}) {
+      out.emplace_back(Preempt{{J(0)}});
+    } else if (view.now() == 7s && residents == std::vector{J(1)}) {
+      out.emplace_back(Preempt{{J(1)}});
+      out.emplace_back(StartGroup{{J(0)}, {G(0)}});
+    } else if (residents.empty()) {
+      out.emplace_back(StartGroup{{view.now() == 4s ? J(1) : view.waiting().front()}, {G(0)}});
+    }
+    for (const Time at : {3s, 4s, 7s, 9s}) {
+      if (view.now() < at) out.emplace_back(WakeAt{at});
+    }
+  });
+  const OwnedWorkload w = workload({job(10s), job(10s)});
+  run(cluster(1, 1), w, ShareWorld(1), policy);
+  const auto at = [&](Time now) {
+    const auto last = std::ranges::find_if(seen, [&](const Seen& s) { return s.now == now; });
+    return last == seen.end() ? Seen{} : *last;
+  };
+  EXPECT_EQ(at(0s), (Seen{0s, {0s, 0s}, {std::nullopt, std::nullopt}}));
+  EXPECT_EQ(at(3s), (Seen{3s, {3s, 0s}, {0s, std::nullopt}}));
+  EXPECT_EQ(at(7s), (Seen{7s, {4s, 3s}, {std::nullopt, 4s}})) << "preempted after 4 s";
+  EXPECT_EQ(at(9s), (Seen{9s, {6s, 3s}, {7s, std::nullopt}})) << "again since 7 s";
+}
+
 /// Profiling and probes are asked for on clusters that have them.
 TEST(ControlLoop, RefusesTrialRunsOnAClusterWithoutThem) {
   const ClusterSpec spec = cluster(1, 1);

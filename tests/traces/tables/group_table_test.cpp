@@ -11,6 +11,7 @@
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/tables/append_measurements.hpp"
+#include "traces/tables/predictions_csv.hpp"
 
 namespace corun::group_table_test {
 namespace {

@@ -22,6 +22,7 @@
 #include "tests/helpers/public_data.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/tables/append_measurements.hpp"
+#include "traces/tables/predictions_csv.hpp"
 
 namespace corun::measurements_test {
 namespace {

@@ -48,8 +48,10 @@ struct ParameterSpec {
 /// kinds and ranges, so an unknown name or a wrong type here throws std::logic_error.
 class Parameters {
  public:
+  /// A whole number is a fallback of kNumber, too: {.kind = kNumber, .fallback = 3} is 3.0. Any other type than the
+  /// kind's is a std::logic_error.
   explicit Parameters(std::span<const ParameterSpec> specs) : specs_(specs), jobs_(specs.size()) {
-    for (const auto& s : specs) values_.push_back(s.fallback);
+    for (const auto& s : specs) values_.push_back(fallback_of(s));
   }
 
   void set(std::string_view name, ParameterValue value) {
@@ -86,6 +88,20 @@ class Parameters {
   std::span<const ParameterSpec> specs() const { return specs_; }
 
  private:
+  static ParameterValue fallback_of(const ParameterSpec& spec) {
+    const auto* const whole = std::get_if<std::int64_t>(&spec.fallback);
+    if (spec.kind == ParameterKind::kNumber && whole != nullptr) {
+      return static_cast<double>(*whole);
+    }
+    const bool fits =
+        (spec.kind != ParameterKind::kNumber || std::holds_alternative<double>(spec.fallback)) &&
+        (spec.kind != ParameterKind::kInteger ||
+         std::holds_alternative<std::int64_t>(spec.fallback) ||
+         std::holds_alternative<std::monostate>(spec.fallback));
+    if (fits) return spec.fallback;
+    throw std::logic_error("parameter '" + std::string(spec.name) +
+                           "' has a fallback of another kind than its own");
+  }
   std::size_t position(std::string_view name) const {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
       if (specs_[i].name == name) return i;

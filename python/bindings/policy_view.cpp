@@ -1,8 +1,10 @@
 #include "python/bindings/policy_view.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,6 +13,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include "policies/placement.hpp"
 #include "python/bindings/policy_belief.hpp"
 
 namespace corun::python {
@@ -117,6 +120,30 @@ py::array_t<std::int64_t> waiting(const PyView& self, std::optional<std::size_t>
   for (py::ssize_t i = 0; i < out.size(); ++i) {
     at[i] = static_cast<std::int64_t>(index(queue[static_cast<std::size_t>(i)]));
   }
+  return out;
+}
+
+py::array_t<std::int64_t> consolidated_gpus(const PyView& self, const py::object& gang,
+                                            const py::object& without) {
+  const ClusterView& view = self.get();
+  const std::int64_t gpus = whole_number(gang, "gang");
+  std::vector<GpuId> found;
+  if (gpus > 0 && gpus <= static_cast<std::int64_t>(view.gpus().size())) {
+    FreeGpus free = view.state().empty();
+    const Numbers ids = whole_numbers(without, "without");
+    std::set<JobId> leaving;
+    for (py::ssize_t i = 0; i < ids.size(); ++i) leaving.insert(job_of(view, ids.data()[i]).id);
+    for (std::size_t g = 0; g < view.gpus().size() && !leaving.empty(); ++g) {
+      const GpuState& gpu = view.gpus()[g];
+      const auto leaves = [&](JobId job) { return leaving.contains(job); };
+      if (gpu.residents.empty() || !std::ranges::all_of(gpu.residents, leaves)) continue;
+      free.insert(GpuId{static_cast<std::uint32_t>(g)}, gpu.node);
+    }
+    found = consolidated(view.state(), free, static_cast<int>(gpus));
+  }
+  auto out = array_of<std::int64_t>(found.size());
+  std::ranges::transform(found, out.mutable_data(),
+                         [](GpuId g) { return static_cast<std::int64_t>(index(g)); });
   return out;
 }
 
@@ -296,6 +323,9 @@ void bind_policy_view(py::module_& module) {
                               v.get().gpu_type(gpu_of(v.get(), gpu)));
           },
           py::arg("job"), py::arg("gpu"), "whether the job may run on the type of this GPU")
+      .def("consolidated", &consolidated_gpus, py::arg("gang"), py::arg("without") = py::list(),
+           "array: that many free GPUs on as few nodes as can be, as the built-in fifo places a "
+           "gang; empty: no room. GPUs of the jobs in `without`, and of no others, count as free")
       .def_property_readonly("gpu_count", of([](const ClusterView& v) { return v.gpus().size(); }))
       .def_property_readonly("nodes", &nodes,
                              "list of dictionaries; a node's GPUs have consecutive numbers")

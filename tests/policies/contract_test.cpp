@@ -110,6 +110,26 @@ TEST(Parameters, GivenElseFallback) {
   EXPECT_THROW(p.set("no-such", 1.0), std::logic_error);
 }
 
+TEST(Parameters, AWholeNumberIsAFallbackOfANumber) {
+  const std::vector<ParameterSpec> specs{
+      {.name = "a", .description = "", .kind = ParameterKind::kNumber, .fallback = 3},
+      {.name = "b", .description = "", .kind = ParameterKind::kInteger, .fallback = 3},
+      {.name = "c", .description = "", .kind = ParameterKind::kInteger, .fallback = {}}};
+  const Parameters p(specs);
+  EXPECT_EQ(p.number("a"), 3.0);
+  EXPECT_EQ(p.integer("b"), 3);
+  EXPECT_EQ(p.integer("c"), std::nullopt);
+  using Specs = std::vector<ParameterSpec>;
+  const Specs text{{.name = "a",
+                    .description = "",
+                    .kind = ParameterKind::kNumber,
+                    .fallback = std::string("3")}};
+  EXPECT_THROW(Parameters{text}, std::logic_error);
+  const Specs real{
+      {.name = "a", .description = "", .kind = ParameterKind::kInteger, .fallback = 3.0}};
+  EXPECT_THROW(Parameters{real}, std::logic_error);
+}
+
 // ---- decisions -------------------------------------------------------------------------------
 
 Scenario small() {

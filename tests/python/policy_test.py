@@ -1,4 +1,5 @@
 """Policies as classes of Python: what they see, what they may answer, and what becomes of their mistakes."""
+import importlib.util
 import os
 import signal
 import subprocess
@@ -132,8 +133,71 @@ class Threads(support.Case):
         self.assertEqual(results.policies.label.tolist(), ["one", "<lambda>", "Pairs#1", "Pairs#2"])
 
 
+class Gangs(support.Case):
+    CLUSTER = {"cluster.nodes": 3, "cluster.gpus_per_node": 4}
+
+    def trace(self, jobs=60):
+        path = self.folder / "gangs.csv"
+        sizes = [1, 1, 2, 1, 4, 1, 3, 8]
+        rows = [f"j{i},{7 * i},{30 + 37 * i % 200},{sizes[5 * i % len(sizes)]}" for i in range(jobs)]
+        path.write_text("job,submit_s,solo_s,gpus\n" + "\n".join(rows) + "\n")
+        return path
+
+    def test_consolidated_is_the_placement_of_fifo(self):
+        class Fifo(corun.Policy):
+            def decide(self, view):
+                job = view.waiting[0]
+                place = view.consolidated(view.job(job).gpus)
+                return [corun.Start([job], place)] if len(place) else []
+
+        results = corun.replay(self.trace(), policies=["fifo", Fifo], replications=1, quiet=True, set=self.CLUSTER)
+        runs = {label: rows for label, rows in results.runs.groupby("label")}
+        for column in ("first_start_s", "finish_s", "gpu"):
+            self.assertEqual(runs["fifo"][column].tolist(), runs["Fifo"][column].tolist(), column)
+
+    def test_a_place_that_running_jobs_leave(self):
+        found = []
+
+        class Asks(corun.Policy):
+            def decide(self, view):
+                if view.now_ns == 0:
+                    return [corun.Start([j], [2 * i, 2 * i + 1]) for i, j in enumerate(view.waiting)]
+                if found:
+                    return [corun.Start(view.waiting[:1], view.free[:1])] if len(view.free) else []
+                jobs = sorted({int(j) for j in view.running[1]})
+                found.append([view.consolidated(4).tolist(), view.consolidated(4, without=jobs[:2]).tolist(),
+                              view.consolidated(4, jobs[1:3]).tolist(), view.consolidated(13).tolist(),
+                              view.consolidated(12, jobs).tolist(), view.consolidated(0).tolist()])
+                served = view.jobs(jobs)
+                found.append([served["served_ns"].tolist(), served["started_ns"].tolist(), view.job(jobs[0]).served_ns,
+                              view.job(jobs[0]).started_ns, view.job(view.waiting[0]).started_ns])
+                return []
+
+        rows = [f"{i},0,100,2" for i in range(6)] + ["late,10,1,1"]
+        path = self.folder / "full.csv"
+        path.write_text("job,submit_s,solo_s,gpus\n" + "\n".join(rows) + "\n")
+        corun.replay(path, policies=[Asks], replications=1, threads=1, quiet=True, set=self.CLUSTER)
+        self.assertEqual(found[0], [[], [0, 1, 2, 3], [], [], list(range(12)), []])
+        self.assertEqual(found[1], [[10**10] * 6, [0] * 6, 10**10, 0, None])
+
+    def test_the_example_shares_and_preempts(self):
+        spec = importlib.util.spec_from_file_location("sharing_las", support.ROOT / "examples" / "sharing_las.py")
+        example = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(example)
+
+        class SharingLas(example.SharingLas):
+            quantum_ns = 20 * 10**9
+
+        results = corun.replay(self.trace(200), policies=["fifo", SharingLas], replications=1, quiet=True,
+                               set={**self.CLUSTER, "control.start": "join"})
+        mine = results.runs[results.runs.label == "SharingLas"]
+        self.assertTrue(mine.finished.all())
+        self.assertGreater(mine.preemptions.sum(), 0)
+        self.assertGreater(mine.isd.max(), 0)
+
+
 class Sees(support.Case):
-    VIEW = {"belief", "departures", "free", "gpu_count", "job", "jobs", "largest_gang", "max_jobs_per_gpu", "may_run_on",
+    VIEW = {"belief", "consolidated", "departures", "free", "gpu_count", "job", "jobs", "largest_gang", "max_jobs_per_gpu", "may_run_on",
             "next_wake_ns", "node", "nodes", "now_ns", "oldest", "pass_number", "profiling", "residents", "restricted",
             "running", "seed", "start", "waiting"}
     JOB = {"job", "submit_ns", "gpus", "gpu_milli", "gpu_models", "priority", "cpu_milli", "memory_mib", "estimate_ns",

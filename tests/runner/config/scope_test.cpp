@@ -86,7 +86,7 @@ TEST(Scope, FindsWordsInOtherForms) {
 TEST(Scope, AnUnknownKeyOfATopicSaysWhatToUse) {
   const auto refusal = [](const std::string& override) -> std::string {
     try {
-      default_config_with(parse_overrides({override}), policy_catalog());
+      default_config_with(parse_overrides(std::vector<std::string>{override}), policy_catalog());
     } catch (const InputError& e) {
       return e.what();
     }

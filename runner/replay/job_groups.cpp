@@ -114,7 +114,12 @@ std::vector<GroupOfJobs> worst_and_others(const ReplayResult& result) {
   const Trace& trace = *result.replications.front().trace;
   const std::size_t policies = result.replications.front().runs.size();
   std::vector<GroupOfJobs> groups{{"worst 10 %", 0, 0, {}}, {"others", 0, 0, {}}};
-  const std::vector<bool> first = worst_of(result.replications.front().runs.front().record);
+  std::vector<bool> first(trace.jobs.size(), false);  // of the first policy that did not fail
+  for (const PolicyRun& run : result.replications.front().runs) {
+    if (run.record.jobs.size() != first.size()) continue;
+    first = worst_of(run.record);
+    break;
+  }
   double all = 0;
   for (std::size_t j = 0; j < first.size(); ++j) {
     GroupOfJobs& group = groups[first[j] ? 0 : 1];

@@ -70,18 +70,26 @@ Variations variations_of(const Experiment& experiment, const ReplayResult& resul
   if (!varies) return found;
   const std::vector<Drawn> kinds = experiment.drawn();
   if (result.replications.size() < kFewestForVariations || result.interrupted) {
-    for (const Drawn drawn : kinds) found.kinds.push_back({drawn, std::nullopt});
+    // Whether the policies draw is not known; where something else is drawn, that is named.
+    for (const Drawn drawn : kinds) {
+      if (drawn == Drawn::kChoices && kinds.size() > 1) continue;
+      found.kinds.push_back({drawn, std::nullopt});
+    }
     return found;
   }
+  const bool shares_known = result.replications.size() >= kFewestForShares;
+  const std::size_t runs_of_kind =
+      shares_known ? std::min(kMostRunsOfKind, result.replications.size() / 10) : 1;
   // runs[k]: of the first replication, then of those that differ from it in this kind of draw alone.
   std::vector<std::vector<Metrics>> runs(
-      kinds.size(), std::vector<Metrics>(kRunsOfKind + 1, metrics_of(result.replications.front())));
+      kinds.size(),
+      std::vector<Metrics>(runs_of_kind + 1, metrics_of(result.replications.front())));
   const std::size_t base = result.replications.front().number;
   const RunObservation observation{.stop = options.stop, .keep_records = false};
   std::atomic<bool> stopped = false;
-  parallel_for(kinds.size() * kRunsOfKind, options.threads, [&](std::size_t i) {
-    const std::size_t number = i % kRunsOfKind + 1;
-    const std::size_t kind = i / kRunsOfKind;
+  parallel_for(kinds.size() * runs_of_kind, options.threads, [&](std::size_t i) {
+    const std::size_t number = i % runs_of_kind + 1;
+    const std::size_t kind = i / runs_of_kind;
     try {
       const Draws draws = Draws(base).with(kinds[kind], base + number);
       runs[kind][number] = metrics_of(experiment.run(draws, observation));
@@ -93,7 +101,7 @@ Variations variations_of(const Experiment& experiment, const ReplayResult& resul
   found.measured = true;
   std::vector<double> shares(kinds.size(), 0);
   double policies = 0;
-  for (std::size_t p = 0; p < first.size(); ++p) {
+  for (std::size_t p = 0; p < first.size() && shares_known; ++p) {
     std::vector<double> variances;
     double sum = 0;
     for (const std::vector<Metrics>& of_kind : runs) {

@@ -15,7 +15,8 @@ namespace corun::inline runner {
 struct Variation {
   Drawn drawn{};
   /// Of the variance of the metric over replications, a fraction: what this kind does alone, over the sum of all
-  /// kinds, averaged over the policies that vary. Empty: not measured, or the metric does not vary.
+  /// kinds, averaged over the policies that vary. Empty: not measured, too few replications, or the metric does not
+  /// vary.
   std::optional<double> share;
 };
 
@@ -24,10 +25,12 @@ struct Variations {
   std::vector<Variation> kinds;  ///< the largest share first, if it was measured
 };
 
-/// Replications from which the kinds are measured: kRunsOfKind more runs of each kind that the configuration draws, in
-/// which all else is as in the first replication.
+/// Replications from which the kinds are measured, by more runs of each kind that the configuration draws, in which all
+/// else is as in the first replication: one run, and from kFewestForShares on a tenth of the replications, at most
+/// kMostRunsOfKind, so that all of them cost a small part of the replay.
 inline constexpr std::size_t kFewestForVariations = 20;
-inline constexpr std::size_t kRunsOfKind = 10;
+inline constexpr std::size_t kFewestForShares = 50;
+inline constexpr std::size_t kMostRunsOfKind = 10;
 
 /// Empty if no metric of any policy varies. Runs replications on options.threads threads, which call none of its
 /// functions; empty if options.stop is set meanwhile.

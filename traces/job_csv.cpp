@@ -136,9 +136,10 @@ class GpuDemands {
                      " for more than one GPU and a part: rounded up to whole GPUs");
     }
     if (!typed_in_.empty()) {
-      builder.assume("a job whose " + printable(typed_in_) +
-                     " names one GPU type ran on it, and may run on no other; a column gpu_models "
-                     "would say otherwise");
+      const std::string column = printable(typed_in_);
+      builder.assume("a job whose " + column +
+                     " names one GPU type ran on it, and may run on no other; --columns with " +
+                     column + "*1=gpus reads the number alone");
     }
   }
 

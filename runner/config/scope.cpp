@@ -58,7 +58,8 @@ constexpr auto kTopics = std::to_array<Topic>({
      "users have no quota",
      "cluster.virtual_clusters virtual_cluster", "docs/configuration.md"},
     {"fairness", "fair finish-time-fairness themis max-min", kPartly,
-     "results measure it (rho, jain); las shares service by age; no policy maximises fairness",
+     "results measure it (rho, jain); las serves the jobs first that were served least; no policy "
+     "maximises fairness",
      "las", "docs/results.md"},
     {"backfill", "backfilling easy conservative", kPartly,
      "jobs may pass one that has no room, without reservation (fifo, blocking: backfill); "

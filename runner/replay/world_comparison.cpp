@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include "runner/replay/replay_columns.hpp"
 #include "sim/base/correlation.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"

@@ -179,7 +179,8 @@ ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const Carried
   for (std::size_t c = 0; c < carried.size(); ++c) {
     if (carried[c].name.empty()) continue;
     std::string name = carried[c].name;
-    while (std::ranges::any_of(columns, [&](const auto& other) { return other.column.name == name; })) {
+    while (std::ranges::any_of(columns,
+                               [&](const auto& other) { return other.column.name == name; })) {
       name.insert(0, "log_");
     }
     columns.push_back(C::text(name, "column of the log, as it says", widths.carried[c],

@@ -26,7 +26,8 @@ translation_unit() {
       if [[ -f ${1%.*}.cpp ]]; then
         echo "${1%.*}.cpp"
       else
-        git grep -lF --untracked "#include \"$1\"" -- '*.cpp' | sed -n 1p
+        # A header that nothing includes, or that many do (git is then stopped by the end of sed), ends no list.
+        git grep -lF --untracked "#include \"$1\"" -- '*.cpp' | sed -n 1p || true
       fi
       ;;
     *.cpp | *.cc) echo "$1" ;;

@@ -15,7 +15,7 @@ namespace {
 /// Names, in lower case, under which logs of others have our columns, most usual first: for advice only.
 struct UsualNames {
   std::string_view ours;
-  bool parts;  ///< of names, else whole names
+  bool parts;                               ///< of names, else whole names
   std::array<std::string_view, 12> theirs;  ///< the last may be empty
 };
 constexpr std::array<UsualNames, 4> kUsualNames = {{

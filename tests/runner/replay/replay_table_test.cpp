@@ -215,9 +215,8 @@ TEST(ReplayTable, ClockTicksKeepTheSlowdownInTheTable) {
 
 TEST(ReplayTable, APolicyThatGaveUpJobsIsMarkedAndNotNamedBestWithoutThat) {
   const test::TemporaryDirectory folder;
-  const std::string jobs =
-      folder.write("jobs.csv",
-                   "job,submit_s,solo_s,mem_used_mib\na,0,600,9000\nb,0,600,9000\nc,0,700,9000\n");
+  const std::string jobs = folder.write(
+      "jobs.csv", "job,submit_s,solo_s,mem_used_mib\na,0,600,9000\nb,0,600,9000\nc,0,700,9000\n");
   const Replayed run({"replications=3", "policies=[fcfs, exclusive]", "workload.source=csv",
                       "workload.path=" + jobs, "cluster.nodes=1", "cluster.oom.retries=0"});
   const std::string table = run.table();

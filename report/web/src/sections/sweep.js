@@ -16,7 +16,7 @@ export function sweep(data) {
   const settingOf = (values) => Object.entries(values).map(([key, value]) => `${shown(key, 60)} = ${shown(value, 40) || '(as configured)'}`).join(', ');
   const bracket = (interval, factor) => (interval.lo === null || interval.lo === interval.hi ? ''
     : ` [${number(factor * interval.lo)}, ${number(factor * interval.hi)}]`);
-  return [sweepAnswer(), described(), bestConfigurations(), effects(), front(), differences()].filter(Boolean);
+  return [sweepAnswer(), described(), scenarios(), bestConfigurations(), effects(), front(), differences()].filter(Boolean);
 
   function sweepAnswer() {
     const rows = s.best.map((b) => {
@@ -61,11 +61,30 @@ export function sweep(data) {
     return lines;
   }
 
+  function scenarios() {
+    if (!s.scenarios?.length) return null;
+    const most = 50;
+    const tables = s.best.map(({metric: name}) => {
+      const metric = metricOf(name);
+      const found = s.scenarios.map((one) => [one, one.best.find((b) => b.metric === name)]).filter(([, best]) => best);
+      if (found.length === 0) return null;
+      const {factor, unit} = scaleOf(metric, found.map(([, best]) => best.mean.mean));
+      const rows = found.slice(0, most).map(([one, best]) => [settingOf(one.values), names[byLabel.get(best.policy)] ?? shown(best.policy, 30),
+        settingOf(best.values) || '–', `${number(factor * best.mean.mean)}${bracket(best.mean, factor)}`,
+        count(best.not_significantly_different, 'other')]);
+      return el('div', {class: 'block'}, el('h3', {}, capital(metricName(metric)), unit ? ` [${unit}]` : ''),
+        found.length > most ? el('p', {class: 'small'}, `The first ${most} of ${found.length} scenarios; the others: corun sweep --answers --format csv.`) : null,
+        el('div', {class: 'scroll'}, plainTable(['Scenario', 'Best policy', 'Its setting', 'Mean', 'Not significantly different'], rows, {class: 'settings stacked'})));
+    });
+    return section('scenarios', 'Scenarios', 'Best configuration of each scenario',
+      'A scenario is what the policies meet: load, cluster, costs. What an operator chooses is compared within it.', tables.filter(Boolean));
+  }
+
   function bestConfigurations() {
     const tables = s.configurations.map((c) => {
       const metric = metricOf(c.metric);
       const {factor, unit} = scaleOf(metric, c.ranked.map((r) => r.mean.mean));
-      const rows = c.ranked.slice(0, 8).map((r, i) => [settingOf(r.values) || `point ${r.point}`, names[byLabel.get(r.policy)] ?? shown(r.policy, 30),
+      const rows = c.ranked.slice(0, 8).map((r, i) => [settingOf(r.values) || (s.scenarios?.length ? 'no other setting' : `point ${r.point}`), names[byLabel.get(r.policy)] ?? shown(r.policy, 30),
         `${number(factor * r.mean.mean)}${bracket(r.mean, factor)}`,
         i === 0 ? 'best' : r.minus_best && Math.abs(r.minus_best.mean) < 1e-9 * Math.abs(r.mean.mean) ? 'as good' : r.minus_best ? `${number(factor * r.minus_best.mean)}${bracket(r.minus_best, factor)}` : '–',
         i === 0 ? '' : r.significant ? 'yes' : 'no']);
@@ -74,7 +93,7 @@ export function sweep(data) {
         el('div', {class: 'scroll'}, plainTable(['Setting', 'Policy', 'Mean', 'Minus the best', 'Significant'], rows, {class: 'settings stacked'})));
     });
     return section('best', 'Best', 'Best configurations by metric',
-      'A configuration is a point with a policy. Significant: paired t-test against the best below 5 %, with Holm’s correction.', tables);
+      `${s.scenarios?.length ? `A configuration is the settings that an operator chooses, with a policy; means over all ${s.scenarios.length} scenarios.` : 'A configuration is a point with a policy.'} Significant: paired t-test against the best below 5 %, with Holm’s correction.`, tables);
   }
 
   function effects() {

@@ -585,8 +585,7 @@ struct RareColumns {
     if (column == "steps") return steps;
     if (column == "packing_label") return packing_label;
     if (column == "zoo" || column == "batch") return zoo;
-    if (column == "state") return false;  // all have run
-    return true;
+    return column != "state";  // all have run
   }
 };
 

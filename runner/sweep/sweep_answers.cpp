@@ -223,7 +223,7 @@ std::vector<RankingAnswer> rankings_of(const Cube& cube, const std::vector<Metri
 void sort_by_values(const SweepResults& results, const Cube& cube, std::vector<Points>& scenarios) {
   const SweepPlan& plan = results.plan;
   std::vector<std::pair<std::vector<double>, Points>> sorted;
-  for (Points& points : scenarios) sorted.push_back({{}, std::move(points)});
+  for (Points& points : scenarios) sorted.emplace_back(std::vector<double>(), std::move(points));
   for (std::size_t k = 0; k < plan.keys().size(); ++k) {
     if (!plan.is_scenario(k)) continue;
     const auto text = [&](const auto& one) {

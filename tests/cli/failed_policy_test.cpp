@@ -36,7 +36,7 @@ class FailedPolicy : public testing::Test {
     return "policies:\n  - fifo\n  - {name: external, label: flaky, command: [sh, flaky.sh]}\n";
   }
 
-  test::Outcome corun(std::vector<std::string> arguments) {
+  test::Outcome corun(const std::vector<std::string>& arguments) {
     return test::run_corun(arguments, directory_.path());
   }
 

@@ -158,9 +158,11 @@ std::string lucid_table(const std::string& gpu, const std::string& sharing, doub
                         bool has_utilisation = true) {
   std::string text = "gpu,sharing";
   for (const std::string side : {"_a", "_b"}) {
-    text += ",job" + side + ",model" + side + ",solo_gpu_util" + side + ",solo_gmem_util" + side +
-            ",solo_gmem_mib" + side + ",norm" + side;
-    if (!more.empty()) text += "," + more + side;
+    for (const char* const name :
+         {"job", "model", "solo_gpu_util", "solo_gmem_util", "solo_gmem_mib", "norm"}) {
+      text.append(",").append(name).append(side);
+    }
+    if (!more.empty()) text.append(",").append(more).append(side);
   }
   text += "\n";
   const std::vector<std::string> names{"a", "b", "c", "d"};
@@ -174,7 +176,7 @@ std::string lucid_table(const std::string& gpu, const std::string& sharing, doub
   };
   for (std::size_t a = 0; a < names.size(); ++a) {
     for (std::size_t b = a; b < names.size(); ++b)
-      text += gpu + "," + sharing + side(a) + side(b) + "\n";
+      text.append(gpu).append(",").append(sharing).append(side(a)).append(side(b)).append("\n");
   }
   return text;
 }

@@ -122,7 +122,7 @@ TEST(PairExperiment, ATableOfSeveralGpuTypesAndModesIsExtrapolated) {
       "V100,MPS,a,A,40,20,2000,0.6,a,A,40,20,2000,0.6\n");
   const Experiment e = experiment_of(settings(table, "V100-16GB"), {"policies=[{name: fcfs}]"});
   EXPECT_EQ(replay(e, {}).coverage.measured, 0);
-  const std::vector<std::string> warnings = e.warnings();
+  const std::vector<std::string>& warnings = e.warnings();
   for (const std::string said :
        {"on several GPU types (several.csv), not on V100-16GB", "with several sharing modes"}) {
     EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& warning) {
@@ -279,8 +279,7 @@ TEST(PairExperiment, AMeasuredWorldHasTheGroupsOfItsTable) {
   const Experiment e =
       experiment_of({"workload={source: csv, path: '" + folder.path("jobs.csv") + "'}",
                      "world={path: '" + table + "', fallback: factors}",
-                     "cluster={nodes: 1, gpus_per_node: 1, "
-                     "max_jobs_per_gpu: 3}",
+                     "cluster={nodes: 1, gpus_per_node: 1, max_jobs_per_gpu: 3}",
                      "policies=[{name: kube-default, replicas: 3}]", "replications=1"});
   const RunRecord record = e.run(0).runs[0].record;
   // The speeds of three are those of group 2, after which b and a are group 1.

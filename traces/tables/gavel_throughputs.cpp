@@ -46,7 +46,9 @@ class Cursor {
     ++*this;
     return before;
   }
-  friend bool operator==(const Cursor& a, const Cursor& b) { return a.at_ == b.at_; }
+  [[maybe_unused]] friend bool operator==(const Cursor& a, const Cursor& b) {
+    return a.at_ == b.at_;
+  }
   friend bool operator!=(const Cursor& a, const Cursor& b) { return a.at_ != b.at_; }
 
  private:

@@ -299,10 +299,11 @@ TEST(ExternalPairs, TheExampleDoesAsGreedyMinSlowdown) {
 // From the configuration: the belief is built for the policy, and marked when it is the truth.
 TEST(ExternalPairs, TheConfigurationGivesTheBelief) {
   const auto replay = [](const std::string& belief) {
-    return run_corun({"replay", "--quiet", "--format", "json", "--set", "replications=1", "--set",
-                      belief, "--set",
-                      "policies=[{name: external, belief: configured, command: [python3, "
-                      "'" CORUN_SOURCE_DIR "/examples/pair_policy.py']}]"});
+    const std::string program = std::string(CORUN_SOURCE_DIR) + "/examples/pair_policy.py";
+    return run_corun(
+        {"replay", "--quiet", "--format", "json", "--set", "replications=1", "--set", belief,
+         "--set",
+         "policies=[{name: external, belief: configured, command: [python3, '" + program + "']}]"});
   };
   const Outcome learns = replay("belief.model=cluster-mean");
   EXPECT_EQ(learns.code, 0) << learns.err;

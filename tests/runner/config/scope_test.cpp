@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -112,9 +113,8 @@ TEST(Scope, ThePageAgrees) {
     const std::string file(topic.page.substr(topic.page.find('/') + 1));
     EXPECT_TRUE(std::filesystem::exists(docs + file)) << file;
     ASSERT_TRUE(std::getline(page, line)) << topic.name;
-    EXPECT_EQ(line, std::string(topic.name) + " | " + std::string(name_of(topic.modelled)) + " | " +
-                        std::string(topic.text) + " | " + names + " | [" +
-                        file.substr(0, file.size() - 3) + "](" + file + ")");
+    EXPECT_EQ(line, fmt::format("{} | {} | {} | {} | [{}]({})", topic.name, name_of(topic.modelled),
+                                topic.text, names, file.substr(0, file.size() - 3), file));
   }
   EXPECT_FALSE(std::getline(page, line) && line.find(" | ") != std::string::npos) << line;
 }

@@ -25,6 +25,7 @@ SweepResults results_of(const std::string& section, const std::vector<std::strin
       SweepPlan::parse("replications: " + std::to_string(replications) + "\n" + section, "s.yaml",
                        {}, policy_catalog()),
       true,
+      {},
       {}};
   for (std::size_t q = 0; q < labels.size(); ++q) {
     SweepResults::PolicyColumn column{labels[q], labels[q] == "oracle", {}};

@@ -1,7 +1,9 @@
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -81,6 +83,12 @@ std::vector<double> lengths(const Trace& trace) {
 }
 
 // ---- rows that are no jobs ----------------------------------------------------------------------
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
 
 TEST(Logs, StepsOfJobsAreNoJobs) {
   const std::string sacct =
@@ -199,7 +207,7 @@ TEST(Logs, DatesInTheirForms) {
   };
   for (const auto& [first, second] : forms) {
     const Trace trace =
-        read("id,when,dur,n\n1," + first + ",600,1\n2," + second + ",900,2\n", kColumns);
+        read(joined({"id,when,dur,n\n1,", first, ",600,1\n2,", second, ",900,2\n"}), kColumns);
     EXPECT_EQ(submits(trace), (std::vector<double>{0, 1800})) << first;
     EXPECT_NEAR(gpu_hours(trace), 2400. / 3600, 1e-12) << first;
     const bool zone = first.ends_with('Z') || first.ends_with("08:00");
@@ -215,9 +223,9 @@ TEST(Logs, DatesInTheirForms) {
 
 TEST(Logs, TimesSince1970InAnyUnit) {
   for (const std::string zeros : {"", "000", "000000", "000000000"}) {
-    const Trace trace =
-        read("id,when,dur,n\n1,1700000000" + zeros + ",600,1\n2,1700000007" + zeros + ",900,2\n",
-             kColumns);
+    const Trace trace = read(
+        joined({"id,when,dur,n\n1,1700000000", zeros, ",600,1\n2,1700000007", zeros, ",900,2\n"}),
+        kColumns);
     EXPECT_EQ(submits(trace), (std::vector<double>{1'700'000'000, 1'700'000'007})) << zeros;
   }
   const Trace difference = read("id,from,to,n\n1,1700000000000,1700000000500,1\n",
@@ -637,8 +645,7 @@ class LogWriter {
       case 1:
         return "gpu:a100:" + std::to_string(whole);
       case 2:
-        return "cpu=8" + std::string(separator_ == ',' ? "," : ",") +
-               "gres/gpu=" + std::to_string(whole);
+        return "cpu=8,gres/gpu=" + std::to_string(whole);
       default:
         return std::to_string(whole);
     }

@@ -163,10 +163,14 @@ bool tell_failures(const Experiment& experiment, const ReplayResult& result) {
 ReplayView with_variations(ReplayView view, const Experiment& experiment,
                            const ReplayResult& result, const CommonOptions& common) {
   const Metric metric = view.metrics.empty() ? Metric::kJctS : view.metrics.front();
+  Progress progress("what varies", common.quiet);
   ReplayOptions options;
   options.threads = common.threads;
   options.stop = &interrupted();
-  view.variations = variations_of(experiment, result, metric, options);
+  const VariationProgress on_run = [&](std::size_t done, std::size_t total) {
+    progress.update(done, total);
+  };
+  view.variations = variations_of(experiment, result, metric, options, on_run);
   return view;
 }
 
@@ -360,6 +364,7 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
     return kDone;
   }
   if (const auto worlds = given("worlds")) {
+    if (given("by")) throw InputError("--by", "is for one world; run each world of --worlds alone");
     return compare_worlds(config, common, world_names(*worlds, common, files), asked);
   }
   const Experiment experiment(config, common.data, {}, device, cache);
@@ -367,8 +372,8 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
   const bool coverage = values["coverage"].as<bool>();
   const std::vector<JobGrouping> by = job_groupings(experiment, given("by"), common.format);
   if (coverage) {
-    if (asked.baseline || asked.metrics || files.figure) {
-      throw InputError("--coverage", "takes no --baseline, --metrics or --figure");
+    if (asked.baseline || asked.metrics || files.figure || !by.empty()) {
+      throw InputError("--coverage", "takes no --baseline, --metrics, --by or --figure");
     }
     check_coverage(static_cast<std::size_t>(config.replications));
   }

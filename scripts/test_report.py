@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Report of the tests: where the seconds go, the reasons of skipped tests, and last a line with the counts.
 
-usage: test_report.py PRESET JUNIT STATUS CASES [PRESET JUNIT STATUS CASES]...
+usage: test_report.py PRESET FOLDER STATUS [PRESET FOLDER STATUS]...
 
-Four words for each run of ctest: the preset, the output of `ctest --output-junit`, its exit status, and the folder in
-which tests/run_cases.py has put the outcomes of GoogleTest cases, by the name of the test. A test without such a file is a
-case itself. A test that could not be started counts as failed; one that is switched off or skipped itself does not.
+Three words for each run of ctest: the preset, a folder and the exit status. The folder has `junit.xml`, of `ctest
+--output-junit`; `tests.json`, of `ctest --show-only=json-v1`, for the labels, which JUnit files of CMake 3.25 lack; and
+`cases`, in which tests/run_cases.py has put the outcomes of GoogleTest cases, by the name of the test. A test without such
+a file is a case itself. A test that could not be started counts as failed; one that is switched off or skipped itself does not.
 Seconds are those of the cases, summed; two cases at a time take half of it. Cases skipped for the same reason share one
 line: `SKIPPED 63 tests: REASON`, or `SKIPPED NAME: REASON` for a single one.
 """
@@ -40,11 +41,13 @@ def outcome_of(test):
     return "failed"
 
 
-def label_of(test):
-    """The label that says what it is, not which build runs it."""
-    labels = test.find("./properties/property[@name='cmake_labels']")
-    words = labels.get("value", "").split(";") if labels is not None else []
-    return next((word for word in words if word not in ("release", "sanitized", "threads")), "unit")
+def labels_in(file):
+    """By the name of a test the label that says what it is, not which build runs it."""
+    labels = {}
+    for test in json.loads(file.read_text())["tests"] if file.exists() else []:
+        words = next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), [])
+        labels[test["name"]] = next((word for word in words if word not in ("release", "sanitized", "threads")), "unit")
+    return labels
 
 
 class Seconds:
@@ -76,12 +79,13 @@ def main():
     counts = collections.Counter()
     skipped = {}  # names by reason, in the order of the tests
     table = Seconds()
-    for preset, junit, status, folder in zip(*[iter(words)] * 4):
-        junit, folder = pathlib.Path(junit), pathlib.Path(folder)
+    for preset, folder, status in zip(*[iter(words)] * 3):
+        junit, folder = pathlib.Path(folder, "junit.xml"), pathlib.Path(folder, "cases")
+        labels = labels_in(pathlib.Path(folder.parent, "tests.json"))
         tests = list(xml.etree.ElementTree.parse(junit).iter("testcase")) if junit.exists() else []
         failed_before = counts["failed"]
         for test in tests:
-            name, outcome, label = test.get("name"), outcome_of(test), label_of(test)
+            name, outcome = test.get("name"), outcome_of(test)
             file = folder / f"{name}.json"
             if outcome not in ("passed", "failed") or not file.exists():
                 cases = [{"case": name, "outcome": outcome, "seconds": float(test.get("time", 0)),
@@ -98,7 +102,7 @@ def main():
                 elif case["outcome"] == "failed":
                     print(f"FAILED, preset {preset}: {case['case']}")
                 counts[case["outcome"]] += 1
-                table.add(preset, label, name.split(".")[0], case["case"], case["seconds"])
+                table.add(preset, labels.get(name, "unit"), name.split(".")[0], case["case"], case["seconds"])
         if int(status) != 0 and counts["failed"] == failed_before:
             counts["failed"] += 1
             print(f"ctest itself failed (preset {preset}, exit {status}, see above): counted as one failure")

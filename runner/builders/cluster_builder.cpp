@@ -166,6 +166,17 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
   return cluster;
 }
 
+std::vector<std::string> measured_types(const Measurements& table, const GpuTypes& known) {
+  std::set<std::string> types;
+  for (const CorunMeasurement& run : table.runs) types.insert(known.standard_name(run.gpu_type));
+  if (!table.runs.empty()) return {types.begin(), types.end()};
+  for (const SpeedTable::Campaign& campaign : table.speeds.campaigns) {
+    types.insert(campaign.gpu.empty() ? "a GPU type that is not stated"
+                                      : known.standard_name(campaign.gpu));
+  }
+  return {types.begin(), types.end()};
+}
+
 std::vector<std::string> measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
                                             const std::string& subject) {
   std::vector<std::string> sentences;

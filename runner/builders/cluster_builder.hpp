@@ -31,6 +31,10 @@ std::vector<VirtualCluster> virtual_clusters_of(const Config& config, InputFiles
 /// file.
 Cluster build_cluster(const Config& config, InputFiles& files);
 
+/// The GPU types on which a table was measured, by their standard names; one of them may be "a GPU type that is not
+/// stated".
+std::vector<std::string> measured_types(const Measurements& table, const GpuTypes& known);
+
 /// One sentence if `pairs` were measured on another GPU type than the cluster's, one if with
 /// another sharing mode. `subject` begins each: "the world was measured".
 std::vector<std::string> measured_elsewhere(const Measurements& pairs, const Cluster& cluster,

@@ -260,12 +260,7 @@ std::map<WorkloadKey, double> WorkloadSource::measured_memory(const Trace& trace
       return cluster.types.same(type, gpu);
     });
   };
-  const bool elsewhere =
-      std::ranges::any_of(table.runs, [&](const auto& run) { return !is_here(run.gpu_type); }) ||
-      (table.runs.empty() && std::ranges::any_of(table.speeds.campaigns, [&](const auto& campaign) {
-         return !is_here(campaign.gpu);
-       }));
-  if (elsewhere) return {};
+  if (!std::ranges::all_of(measured_types(table, cluster.types), is_here)) return {};
   std::map<WorkloadKey, double> memory = measured_memory_mib(table);
   const auto gains = [&](const TraceJob& job) { return lacks(job) && memory.contains(job.key); };
   const auto count = std::ranges::count_if(trace.jobs, gains);

@@ -31,18 +31,6 @@ std::set<WorkloadKey> workloads_of(const Measurements& table) {
   return keys;
 }
 
-/// The GPU types of a table by their standard names.
-std::vector<std::string> types_of(const Measurements& table, const GpuTypes& known) {
-  std::set<std::string> types;
-  for (const CorunMeasurement& run : table.runs) types.insert(known.standard_name(run.gpu_type));
-  if (!table.runs.empty()) return {types.begin(), types.end()};
-  for (const SpeedTable::Campaign& campaign : table.speeds.campaigns) {
-    types.insert(campaign.gpu.empty() ? "a GPU type that is not stated"
-                                      : known.standard_name(campaign.gpu));
-  }
-  return {types.begin(), types.end()};
-}
-
 /// The measured groups of a table, if their speeds count, and its misfits.
 MeasuredTable groups_of(const Measurements& table, bool with_speeds) {
   MeasuredTable groups;
@@ -89,7 +77,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
   Measurements papers;
   if (!w.path) papers.runs = paper_measurements(tables_->keys());
   const Measurements& read = w.path ? tables_->measured(path, config) : papers;
-  measured_on_ = types_of(read, cluster.types);
+  measured_on_ = measured_types(read, cluster.types);
   if (w.model == WorldKind::kMeasured) {
     workloads_ = std::make_unique<const std::set<WorkloadKey>>(workloads_of(read));
     otherwise_ =

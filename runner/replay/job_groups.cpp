@@ -21,9 +21,10 @@ namespace corun::inline runner {
 
 namespace {
 
-constexpr std::string_view kGpus = "gpus";
-constexpr std::string_view kLength = "length";
-constexpr std::string_view kWorst = "worst";
+using Kind = JobGrouping::Kind;
+
+/// Of the kinds before kColumn.
+constexpr std::array<std::string_view, 3> kWords{"gpus", "length", "worst"};
 constexpr std::size_t kMostShown = 20;
 
 const CarriedColumn* find_column(const Trace& trace, const std::string& name) {
@@ -88,10 +89,10 @@ Grouped by_column(const Trace& trace, const CarriedColumn& column) {
   return grouped;
 }
 
-Grouped grouped_by(const Trace& trace, const std::string& by) {
-  if (by == kGpus) return by_gang(trace);
-  if (by == kLength) return by_length(trace);
-  return by_column(trace, *find_column(trace, by));
+Grouped grouped_by(const Trace& trace, const JobGrouping& by) {
+  if (by.kind == Kind::kGpus) return by_gang(trace);
+  if (by.kind == Kind::kLength) return by_length(trace);
+  return by_column(trace, *find_column(trace, by.name));
 }
 
 double jct_s(const JobRecord& job) { return to_seconds(job.finish - job.submit); }
@@ -147,30 +148,31 @@ std::vector<GroupOfJobs> worst_and_others(const ReplayResult& result) {
 
 }  // namespace
 
-JobGrouping job_grouping(const Experiment& experiment, const std::string& by) {
-  if (by == kGpus || by == kLength || by == kWorst) return {by};
+JobGrouping job_grouping(const Experiment& experiment, const std::string& name) {
+  const auto word = std::ranges::find(kWords, name);
+  if (word != kWords.end()) return {static_cast<Kind>(word - kWords.begin()), name};
   const auto trace = experiment.make_trace(0);
-  if (find_column(*trace, by) != nullptr) return {by};
-  std::vector<std::string_view> known{kGpus, kLength, kWorst};
+  if (find_column(*trace, name) != nullptr) return {Kind::kColumn, name};
+  std::vector<std::string_view> known(kWords.begin(), kWords.end());
   for (const CarriedColumn& column : trace->carried) {
     if (!column.name.empty()) known.push_back(column.name);
   }
-  throw InputError("--by", "found '" + printable(by) +
+  throw InputError("--by", "found '" + printable(name) +
                                "', expected gpus, length, worst or a column of the log that corun "
                                "does not use; " +
-                               did_you_mean(by, known));
+                               did_you_mean(name, known));
 }
 
 std::vector<GroupOfJobs> groups_of_jobs(const ReplayResult& result, const JobGrouping& grouping) {
   if (result.replications.empty()) return {};
-  if (grouping.by == kWorst) return worst_and_others(result);
+  if (grouping.kind == Kind::kWorst) return worst_and_others(result);
   const std::size_t policies = result.replications.front().runs.size();
   std::vector<GroupOfJobs> groups;
   std::vector<std::vector<RunningMean>> over;  // group x policy
   std::map<std::string, std::size_t> place;
   for (const Replication& r : result.replications) {
     const Trace& trace = *r.trace;
-    const Grouped grouped = grouped_by(trace, grouping.by);
+    const Grouped grouped = grouped_by(trace, grouping);
     std::vector<std::size_t> here;  // of this replication's groups
     for (const std::string& name : grouped.names) {
       const auto [at, fresh] = place.emplace(name, groups.size());
@@ -217,7 +219,7 @@ std::string groups_table(const Experiment& experiment, const ReplayResult& resul
   const TimeUnit unit = time_unit(longest);
   const std::vector<PolicyInstance>& policies = experiment.policies();
   const auto has_ratio = [&](std::size_t p) { return view.baseline && p != *view.baseline; };
-  std::vector<std::vector<std::string>> rows{{grouping.by, "jobs", "work %"}};
+  std::vector<std::vector<std::string>> rows{{grouping.name, "jobs", "work %"}};
   for (std::size_t p = 0; p < policies.size(); ++p) {
     rows.front().push_back(fmt::format("{} {}", policies[p].label, unit.name));
     if (has_ratio(p)) rows.front().push_back("ratio");
@@ -238,9 +240,9 @@ std::string groups_table(const Experiment& experiment, const ReplayResult& resul
   const std::string to =
       view.baseline ? "; ratio to " + policies[*view.baseline].label : std::string();
   std::string text =
-      grouping.by == kWorst
+      grouping.kind == Kind::kWorst
           ? fmt::format("\nmean JCT of the tenth of each policy's jobs that takes longest{}\n", to)
-          : fmt::format("\nmean JCT of jobs by {}{}\n", printable(grouping.by), to);
+          : fmt::format("\nmean JCT of jobs by {}{}\n", printable(grouping.name), to);
   text += aligned(std::move(rows));
   if (groups.size() > kMostShown) {
     text +=
@@ -251,7 +253,7 @@ std::string groups_table(const Experiment& experiment, const ReplayResult& resul
 
 Json groups_json(const Experiment& experiment, const ReplayResult& result,
                  const JobGrouping& grouping) {
-  Json out{{"by", grouping.by}, {"groups", Json::array()}};
+  Json out{{"by", grouping.name}, {"groups", Json::array()}};
   for (const GroupOfJobs& group : groups_of_jobs(result, grouping)) {
     Json item{{"group", group.name}, {"jobs", group.jobs}, {"work_share", group.work_share}};
     item["jct_s"] = Json::object();

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/replay_result.hpp"
@@ -13,15 +12,20 @@
 /// Completion times by groups of jobs: `corun replay --by`. The replications must have records of jobs.
 namespace corun::inline runner {
 
-/// How jobs are grouped: "gpus", the size of the gang; "length", quarters by run time alone; "worst", by policy the
-/// tenth of the jobs with the longest completion times of each replication beside the others; else a column of the log
-/// (Trace::carried).
+/// How jobs are grouped.
 struct JobGrouping {
-  std::string by;
+  enum class Kind : std::uint8_t {
+    kGpus,    ///< by the size of the gang
+    kLength,  ///< quarters by run time alone
+    kWorst,  ///< the tenth of each policy's jobs with the longest JCT of a replication, and the others
+    kColumn,  ///< by a column of the log (Trace::carried)
+  };
+  Kind kind{};
+  std::string name;  ///< as in --by: gpus, length, worst or the column
 };
 
-/// The grouping of --by. InputError at the flag if it is no such word and no column of the jobs.
-JobGrouping job_grouping(const Experiment& experiment, const std::string& by);
+/// The grouping of a name in --by. InputError at the flag if it is none of the words and no column of the jobs.
+JobGrouping job_grouping(const Experiment& experiment, const std::string& name);
 
 /// Mean over replications of the mean JCT of a group's finished jobs.
 struct GroupOfJobs {

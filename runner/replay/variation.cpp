@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <string_view>
@@ -61,7 +62,7 @@ double variance_of(const std::vector<Metrics>& runs, std::size_t policy, Metric 
 }  // namespace
 
 Variations variations_of(const Experiment& experiment, const ReplayResult& result, Metric metric,
-                         const ReplayOptions& options) {
+                         const ReplayOptions& options, const VariationProgress& on_run) {
   Variations found;
   if (result.replications.size() < 2) return found;
   const Metrics first = metrics_of(result.replications.front());
@@ -87,12 +88,17 @@ Variations variations_of(const Experiment& experiment, const ReplayResult& resul
   const std::size_t base = result.replications.front().number;
   const RunObservation observation{.stop = options.stop, .keep_records = false};
   std::atomic<bool> stopped = false;
-  parallel_for(kinds.size() * runs_of_kind, options.threads, [&](std::size_t i) {
+  std::mutex mutex;  // of done and on_run
+  std::size_t done = 0;
+  const std::size_t runs_in_all = kinds.size() * runs_of_kind;
+  parallel_for(runs_in_all, options.threads, [&](std::size_t i) {
     const std::size_t number = i % runs_of_kind + 1;
     const std::size_t kind = i / runs_of_kind;
     try {
       const Draws draws = Draws(base).with(kinds[kind], base + number);
       runs[kind][number] = metrics_of(experiment.run(draws, observation));
+      const std::lock_guard lock(mutex);
+      if (on_run) on_run(++done, runs_in_all);
     } catch (const Interrupted&) {
       stopped = true;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,10 +33,13 @@ inline constexpr std::size_t kFewestForVariations = 20;
 inline constexpr std::size_t kFewestForShares = 50;
 inline constexpr std::size_t kMostRunsOfKind = 10;
 
+/// Called after each run of a kind: how many are done, of how many. From several threads, one at a time.
+using VariationProgress = std::function<void(std::size_t done, std::size_t total)>;
+
 /// Empty if no metric of any policy varies. Runs replications on options.threads threads, which call none of its
 /// functions; empty if options.stop is set meanwhile.
 Variations variations_of(const Experiment& experiment, const ReplayResult& result, Metric metric,
-                         const ReplayOptions& options);
+                         const ReplayOptions& options, const VariationProgress& on_run = {});
 
 /// "between replications vary: order of arrivals (80 % of the variance of JCT), ..."; empty without kinds.
 /// `metric`: its name in tables.

@@ -279,9 +279,9 @@ std::vector<LegendEntry> legend_of(const LinePanel& panel, double width) {
 /// Position of a number on the horizontal axis [px].
 using Across = std::function<double(double)>;
 
-/// Whether two lines cannot be told apart: most of their points are within a line's width of each other.
+/// Whether two lines lie on each other: most of their points are less than the width of a stroke apart.
 bool overlap(const LinePanel& panel, const LineSeries& a, const LineSeries& b, const SvgScale& y) {
-  constexpr double kWidth = 2.5;
+  constexpr double kWidth = 2.5;  // [px]
   if (!a.line || !b.line || a.points.size() < 2 || a.points.size() != b.points.size()) return false;
   std::size_t near = 0;
   for (std::size_t i = 0; i < a.points.size(); ++i) {

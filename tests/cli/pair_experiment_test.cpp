@@ -249,9 +249,9 @@ TEST(PairExperiment, WorldAndBeliefTakeEachFormAlike) {
   const std::string gpu = "cluster.gpu_type=P100-16GB";
   for (const std::string& table : tables) {
     const std::string type = table.ends_with("gavel.csv") ? gpu : "cluster.gpu_type=V100-16GB";
-    for (const std::string key :
-         {"world={fallback: factors, path: '", "world={model: factors, path: '",
-          "belief={model: factors, initial: '"}) {
+    for (const std::string key : {"world={fallback: factors, effort: 0.01, path: '",
+                                  "world={model: factors, effort: 0.01, path: '",
+                                  "belief={model: factors, effort: 0.01, initial: '"}) {
       EXPECT_EQ(error_of({key + table + "'}", type, "replications=1"}, {}), "no error")
           << key << table;
     }
@@ -278,7 +278,7 @@ TEST(PairExperiment, AMeasuredWorldHasTheGroupsOfItsTable) {
                "2,b (time-slicing),0,600\n3,c (time-slicing),0,600\n");
   const Experiment e =
       experiment_of({"workload={source: csv, path: '" + folder.path("jobs.csv") + "'}",
-                     "world={path: '" + table + "', fallback: factors}",
+                     "world={path: '" + table + "', fallback: factors, effort: 0.01}",
                      "cluster={nodes: 1, gpus_per_node: 1, max_jobs_per_gpu: 3}",
                      "policies=[{name: kube-default, replicas: 3}]", "replications=1"});
   const RunRecord record = e.run(0).runs[0].record;

@@ -5,6 +5,7 @@ usage: test_report_test.py ROOT
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,19 +16,22 @@ DATA = "t.cpp:7: Skipped\nneeds the public data sets: set CORUN_DATA\nmissing: {
 
 def case(name, status="notrun", result="", output=""):
     return (f'<testcase name="{name}" status="{status}" time="0.5">{result}'
-            f'<properties><property name="cmake_labels" value="study;release"/></properties>'
             f"<system-out>{output}</system-out></testcase>")
 
 
 def report(cases, status=0, outcomes=()):
     """Lines of the report; outcomes: (test, list of cases) as run_cases.py writes them."""
     with tempfile.TemporaryDirectory() as folder:
-        junit = pathlib.Path(folder) / "junit.xml"
-        junit.write_text(f'<testsuite>{"".join(cases)}</testsuite>')
+        folder = pathlib.Path(folder)
+        (folder / "junit.xml").write_text(f'<testsuite>{"".join(cases)}</testsuite>')
+        names = re.findall('testcase name="([^"]*)"', "".join(cases))
+        labels = [{"name": "LABELS", "value": ["study", "release"]}]
+        (folder / "tests.json").write_text(json.dumps({"tests": [{"name": n, "properties": labels} for n in names]}))
+        (folder / "cases").mkdir()
         for test, found in outcomes:
-            (pathlib.Path(folder) / f"{test}.json").write_text(json.dumps(found))
+            (folder / "cases" / f"{test}.json").write_text(json.dumps(found))
         script = pathlib.Path(sys.argv[1]) / "scripts/test_report.py"
-        done = subprocess.run([sys.executable, script, "release", junit, str(status), folder], capture_output=True,
+        done = subprocess.run([sys.executable, script, "release", folder, str(status)], capture_output=True,
                               text=True, check=True, timeout=60)
     return done.stdout.splitlines()
 

@@ -19,7 +19,7 @@ class CarriedColumns {
   static constexpr std::size_t kMostTexts =
       100'000;  ///< different ones; a column with more is dropped
 
-  /// `names` must be in the header; columns of them that are no text of one line are empty there.
+  /// `names` must be in the header; those beyond kMost are left out.
   CarriedColumns(CsvReader& csv, const std::vector<std::string>& names);
 
   /// TraceJob::carried of the current row.

@@ -1,6 +1,7 @@
 #include "traces/tables/measured_jobs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sim/base/text.hpp"
@@ -21,12 +22,9 @@ void each_speed(const Measurements& table, F&& f) {
   }
   for (const CorunMeasurement& run : table.runs) {
     if (run.members.size() != 2) continue;
-    const bool first_ends = run.members[0].corun_s <= run.members[1].corun_s;
-    const CorunMember& first = run.members[first_ends ? 0 : 1];
-    const CorunMember& last = run.members[first_ends ? 1 : 0];
-    f(first.solo_s / first.corun_s, first.workload, last.workload);
-    f((last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s, last.workload,
-      first.workload);
+    const std::array<double, 2> speeds = speeds_of_pair(run);
+    f(speeds[0], run.members[0].workload, run.members[1].workload);
+    f(speeds[1], run.members[1].workload, run.members[0].workload);
   }
 }
 

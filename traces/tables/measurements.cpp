@@ -506,14 +506,9 @@ std::map<WorkloadKey, ProfileMeans> mean_profiles(const CorunFile& file) {
   return jobs;
 }
 
-/// Speeds of the members of a pair while both are resident; `place` names the group.
-std::array<double, 2> pair_speeds(const CorunMeasurement& pair, const std::string& place) {
-  const std::size_t i = pair.members[0].corun_s <= pair.members[1].corun_s ? 0 : 1;
-  const CorunMember& first = pair.members[i];
-  const CorunMember& last = pair.members[1 - i];
-  std::array<double, 2> speeds{};
-  speeds[i] = first.solo_s / first.corun_s;
-  speeds[1 - i] = (last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s;
+/// InputError at `place`, which names the group, for speeds that cannot be.
+std::array<double, 2> checked_speeds(const CorunMeasurement& pair, const std::string& place) {
+  const std::array<double, 2> speeds = speeds_of_pair(pair);
   for (std::size_t k = 0; k < speeds.size(); ++k) {
     if (speeds[k] > 0 && speeds[k] <= kFastestSpeed) continue;
     throw InputError(place, "found solo_s " + csv_number(pair.members[k].solo_s) + " and corun_s " +
@@ -564,7 +559,7 @@ Measurements from_coruns(const CorunFile& file, const std::string& name, std::st
                                   std::to_string(kMostCampaigns) +
                                   " in a file; correct its columns");
     }
-    const std::array<double, 2> speeds = pair_speeds(group, place);
+    const std::array<double, 2> speeds = checked_speeds(group, place);
     std::array<std::uint32_t, 2> jobs{};
     for (std::size_t k = 0; k < jobs.size(); ++k) {
       const WorkloadKey key = group.members[k].workload;
@@ -622,6 +617,16 @@ Measurements read(CsvReader& csv, std::string source, WorkloadKeys& keys, Coruns
 }
 
 }  // namespace
+
+std::array<double, 2> speeds_of_pair(const CorunMeasurement& pair) {
+  const std::size_t i = pair.members[0].corun_s <= pair.members[1].corun_s ? 0 : 1;
+  const CorunMember& first = pair.members[i];
+  const CorunMember& last = pair.members[1 - i];
+  std::array<double, 2> speeds{};
+  speeds[i] = first.solo_s / first.corun_s;
+  speeds[1 - i] = (last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s;
+  return speeds;
+}
 
 bool same_feature(double a, double b) {
   return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));

@@ -118,6 +118,10 @@ Measurements read_measurements(const std::string& path, WorkloadKeys& keys,
 Measurements read_measurements(std::istream& in, const std::string& name, WorkloadKeys& keys,
                                CorunsAs as = CorunsAs::kSpeeds);
 
+/// The speeds of a pair beside each other, by its times (DESIGN section 3), not checked: times that contradict each other
+/// give a speed of 0 or less.
+std::array<double, 2> speeds_of_pair(const CorunMeasurement& pair);
+
 /// Whether two values of a feature differ by rounding only.
 bool same_feature(double a, double b);
 /// Makes speeds.families of families.

@@ -137,7 +137,9 @@ PolicyConfig policy_of(const po::variables_map& values) {
   const auto text = [&](const char* key) { return values[key].as<std::string>(); };
   PolicyConfig policy;
   policy.name = choice_option(values, "objective", {"min-slowdown", "balance", "max-packing"});
-  const std::string pairing = choice_option(values, "pairing", pairing_names());
+  std::vector<std::string_view> pairings;
+  for (const auto& [word, value] : kPairings) pairings.push_back(word);
+  const std::string pairing = choice_option(values, "pairing", pairings);
   policy.settings["pairing"] = pairing;
   const auto epsilon = parse_number(text("epsilon"));
   if (!epsilon || !(*epsilon >= 0 && *epsilon <= 1)) {

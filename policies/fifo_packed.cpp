@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "policies/catalog.hpp"
+#include "policies/parameters_of.hpp"
 
 /// fifo-packed: first in, first out; jobs that find no free GPU share one (`fifo_packed` of Gavel,
 /// Narayanan et al., OSDI 2020; the policy of its published simulator).
@@ -32,10 +33,14 @@ namespace corun::inline policies {
 
 namespace {
 
+struct FifoPackedOptions {
+  double threshold = 1.5;
+};
+
 class FifoPacked final : public Policy {
  public:
-  FifoPacked(std::unique_ptr<Belief> belief, double threshold)
-      : belief_(std::move(belief)), threshold_(threshold) {}
+  FifoPacked(std::unique_ptr<Belief> belief, const FifoPackedOptions& options)
+      : belief_(std::move(belief)), options_(options) {}
 
   const Belief* belief() const override { return belief_.get(); }
   void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
@@ -135,7 +140,7 @@ class FifoPacked final : public Policy {
       if (is_fixed()) continue;
       const JobId job = std::get<JobId>(*next);
       Pack* best = nullptr;
-      double best_sum = threshold_;
+      double best_sum = options_.threshold;
       for (Pack& pack : packs_) {
         if (pack.jobs.size() > 1 || pack.gpus != view.job(job).gpus) continue;
         if (!may_join(view, view.job(job), pack)) continue;
@@ -188,7 +193,7 @@ class FifoPacked final : public Policy {
   }
 
   std::unique_ptr<Belief> belief_;
-  double threshold_;
+  FifoPackedOptions options_;
   std::optional<std::size_t> last_pass_;
   std::vector<Time> started_;  ///< by GPU: when it last got a group
   std::vector<bool> fixed_;    ///< by GPU: its residents cannot be moved at this instant
@@ -203,22 +208,16 @@ class FifoPacked final : public Policy {
 }  // namespace
 
 PolicyEntry fifo_packed_entry() {
-  static const std::vector<ParameterSpec> parameters = {
-      {.name = "threshold",
-       .description = "two jobs share only where their speeds add up to more than this",
-       .kind = ParameterKind::kNumber,
-       .fallback = 1.5,
-       .min = 0,
-       .max = 2,
-       .choices = {}},
-  };
+  static const auto parameters = ParametersOf<FifoPackedOptions>().number(
+      "threshold", &FifoPackedOptions::threshold,
+      {0, 2, "two jobs share only where their speeds add up to more than this"});
   return {
       .name = "fifo-packed",
       .description = "Gavel's FIFO with packing: a job that finds no GPU joins its best co-runner",
       .needs = PolicyNeeds::kBelief,
-      .parameters = parameters,
+      .parameters = parameters.specs(),
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-        return std::make_unique<FifoPacked>(std::move(c.belief), c.parameters.number("threshold"));
+        return std::make_unique<FifoPacked>(std::move(c.belief), parameters.read(c.parameters));
       },
       .traits = {.moves_running_jobs = true, .preempts = true}};
 }

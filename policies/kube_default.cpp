@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "policies/parameters_of.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::inline policies {
@@ -36,51 +37,26 @@ std::vector<Duration> backoff_table(Duration initial, Duration max) {
   return table;
 }
 
-std::unique_ptr<Policy> make_kube_default(PolicyContext context) {
-  const Parameters& parameters = context.parameters;
-  KubeOptions options;
-  if (const auto n = parameters.integer("replicas")) options.replicas = static_cast<int>(*n);
-  if (const auto n = parameters.integer("percentage_of_nodes_to_score")) {
-    options.percentage_of_nodes_to_score = static_cast<int>(*n);
-  }
-  options.backoff_initial = from_seconds(parameters.number("backoff_initial_s"));
-  options.backoff_max =
-      std::max(options.backoff_initial, from_seconds(parameters.number("backoff_max_s")));
-  return std::make_unique<KubeDefault>(options, context.seed);
+const ParametersOf<KubeOptions>& kube_default_parameters() {
+  static const auto all =
+      ParametersOf<KubeOptions>()
+          .number("replicas", &KubeOptions::replicas,
+                  {1, 1e6, "time-slicing replicas that the device plugin advertises per GPU"})
+          .number("percentage_of_nodes_to_score", &KubeOptions::percentage_of_nodes_to_score,
+                  {0, 100,
+                   "stop the search when this share of the nodes was found feasible [%]; 0: "
+                   "adaptive"})
+          .number("backoff_initial_s", &KubeOptions::backoff_initial,
+                  {0, 1e6, "back-off after a pod's first failed attempt [s]"})
+          .number("backoff_max_s", &KubeOptions::backoff_max,
+                  {0, 1e6, "longest back-off [s]; backoff_initial_s where that is larger"});
+  return all;
 }
 
-std::span<const ParameterSpec> kube_default_parameters() {
-  static const std::array<ParameterSpec, 4> specs{{
-      {"replicas",
-       "time-slicing replicas that the device plugin advertises per GPU",
-       ParameterKind::kInteger,
-       std::int64_t{2},
-       1,
-       1e6,
-       {}},
-      {"percentage_of_nodes_to_score",
-       "stop the search when this share of the nodes was found feasible [%]; 0: adaptive",
-       ParameterKind::kInteger,
-       std::int64_t{0},
-       0,
-       100,
-       {}},
-      {"backoff_initial_s",
-       "back-off after a pod's first failed attempt [s]",
-       ParameterKind::kNumber,
-       1.0,
-       0,
-       1e6,
-       {}},
-      {"backoff_max_s",
-       "longest back-off [s]; backoff_initial_s where that is larger",
-       ParameterKind::kNumber,
-       10.0,
-       0,
-       1e6,
-       {}},
-  }};
-  return specs;
+std::unique_ptr<Policy> make_kube_default(PolicyContext context) {
+  KubeOptions options = kube_default_parameters().read(context.parameters);
+  options.backoff_max = std::max(options.backoff_initial, options.backoff_max);
+  return std::make_unique<KubeDefault>(options, context.seed);
 }
 
 }  // namespace
@@ -334,7 +310,7 @@ PolicyEntry kube_default_entry() {
           "one pod at a time to the best node by kube-scheduler's default scores, GPUs shared by "
           "time-slicing replicas (Kubernetes 1.30)",
       .needs = PolicyNeeds::kNothing,
-      .parameters = kube_default_parameters(),
+      .parameters = kube_default_parameters().specs(),
       .make = make_kube_default,
       .traits = {.always_colocates = true, .one_node = true}};
 }

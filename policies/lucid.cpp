@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/placement.hpp"
 
 /// lucid: indolent packing after Lucid (Hu et al., "Lucid: A Non-intrusive, Scalable and Interpretable
@@ -38,9 +39,14 @@ namespace corun::inline policies {
 
 namespace {
 
+struct LucidOptions {
+  double length_ratio = 2;
+  int label_sum = 2;
+};
+
 class Lucid final : public Policy {
  public:
-  Lucid(double length_ratio, int label_sum) : length_ratio_(length_ratio), label_sum_(label_sum) {}
+  explicit Lucid(const LucidOptions& options) : options_(options) {}
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     may_share_ = view.max_jobs_per_gpu(2) >= 2;
@@ -212,8 +218,8 @@ class Lucid final : public Policy {
   }
 
   bool suits(const Seeker& seeker, const Host& host) const {
-    return seeker.length <= length_ratio_ * host.length &&
-           seeker.label + host.label <= label_sum_ &&
+    return seeker.length <= options_.length_ratio * host.length &&
+           seeker.label + host.label <= options_.label_sum &&
            seeker.memory_mib + host.memory_mib < host.room_mib;
   }
 
@@ -234,7 +240,7 @@ class Lucid final : public Policy {
       const Seeker* seeker = nullptr;
       double longest = 0;
       for (const auto& [number, job] : part.newly_alone) {
-        longest = std::max(longest, length_ratio_ * running_.at(job).length);
+        longest = std::max(longest, options_.length_ratio * running_.at(job).length);
       }
       for (const Seeker& s : part.refused) {
         if (part.newly_alone.empty() || s.length > longest) break;
@@ -312,8 +318,7 @@ class Lucid final : public Policy {
     return job;
   }
 
-  double length_ratio_;
-  int label_sum_;
+  LucidOptions options_;
   bool may_share_ = true;
   std::map<int, Size> sizes_;      ///< by gang size
   std::vector<GpuAsk> new_parts_;  ///< whose widest node is not yet looked up
@@ -322,34 +327,22 @@ class Lucid final : public Policy {
   std::uint64_t next_number_ = 0;
 };
 
-std::span<const ParameterSpec> lucid_parameters() {
-  static const std::array<ParameterSpec, 2> specs{{
-      {"length_ratio",
-       "a job joins a job if its estimate x GPUs is at most this multiple of the other's",
-       ParameterKind::kNumber,
-       2.0,
-       0,
-       1e6,
-       {}},
-      {"label_sum",
-       "packing labels of two that share add up to this at most; -1: no job shares; 4: no label "
-       "matters",
-       ParameterKind::kInteger,
-       std::int64_t{2},
-       -1,
-       4,
-       {}},
-  }};
-  return specs;
-}
-
-int label_sum_of(const Parameters& parameters) {
-  return static_cast<int>(parameters.integer("label_sum").value_or(2));
+const ParametersOf<LucidOptions>& lucid_parameters() {
+  static const auto all =
+      ParametersOf<LucidOptions>()
+          .number("length_ratio", &LucidOptions::length_ratio,
+                  {0, 1e6,
+                   "a job joins a job if its estimate x GPUs is at most this multiple of the "
+                   "other's"})
+          .number("label_sum", &LucidOptions::label_sum,
+                  {-1, 4,
+                   "packing labels of two that share add up to this at most; -1: no job shares; 4: "
+                   "no label matters"});
+  return all;
 }
 
 std::unique_ptr<Policy> make_lucid(PolicyContext context) {
-  return std::make_unique<Lucid>(context.parameters.number("length_ratio"),
-                                 label_sum_of(context.parameters));
+  return std::make_unique<Lucid>(lucid_parameters().read(context.parameters));
 }
 
 constexpr PolicyTraits kLucidTraits{.always_colocates = true,
@@ -362,7 +355,7 @@ constexpr PolicyTraits kLucidTraits{.always_colocates = true,
 PolicyTraits lucid_traits(const Parameters& parameters) {
   constexpr int kLargestSum = 4;
   PolicyTraits traits = kLucidTraits;
-  const int sum = label_sum_of(parameters);
+  const int sum = lucid_parameters().read(parameters).label_sum;
   traits.needs_labels = sum >= 0 && sum < kLargestSum;
   return traits;
 }
@@ -375,7 +368,7 @@ PolicyEntry lucid_entry() {
               "indolent packing: a job first joins a running one that bears it, else it "
               "gets GPUs of its own (Lucid, ASPLOS 2023)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = lucid_parameters(),
+          .parameters = lucid_parameters().specs(),
           .make = make_lucid,
           .traits = kLucidTraits,
           .traits_with = lucid_traits};

@@ -12,9 +12,10 @@ PolicyEntry proactive_entry() {
           .description =
               "first-fit-decreasing on predicted GPU utilisation (Yeung et al., HotCloud 2020)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = UtilisationPacking::parameters(),
+          .parameters = UtilisationPacking::parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<UtilisationPacking>(UtilisationPacking::options(c.parameters));
+            return std::make_unique<UtilisationPacking>(
+                UtilisationPacking::parameters().read(c.parameters));
           },
           .traits = kUtilisationPackingTraits};
 }

@@ -23,9 +23,10 @@ PolicyEntry reactive_entry() {
               "each job alone for a minute, then first-fit-decreasing on its measured utilisation "
               "(Yeung et al., HotCloud 2020)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = UtilisationPacking::parameters(),
+          .parameters = UtilisationPacking::parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<UtilisationPacking>(UtilisationPacking::options(c.parameters));
+            return std::make_unique<UtilisationPacking>(
+                UtilisationPacking::parameters().read(c.parameters));
           },
           .traits = kReactiveTraits};
 }

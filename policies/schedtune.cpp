@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
+#include "policies/parameters_of.hpp"
 
 /// schedtune: SchedTune (Albahar et al., CCGrid 2022), section IV: predicted memory and time send each job to a GPU.
 ///
@@ -42,7 +43,7 @@ enum class SchedTuneObjective : std::uint8_t { kQueueingDelay, kCompletionTime }
 
 struct SchedTuneOptions {
   SchedTuneObjective objective = SchedTuneObjective::kQueueingDelay;
-  double margin = 0.0898;  ///< of predicted memory, a fraction
+  double memory_margin_pct = 8.98;
   int collocation_limit = 4;
   double memory_per_job_mib = 2048;
   Duration decision{0};
@@ -121,7 +122,7 @@ class SchedTune final : public Policy {
     const std::optional<double> mib =
         job.on_types.empty() ? job.profile.mem_used_mib : job.on_types[type.id].memory_mib;
     if (!mib) return std::nullopt;
-    return *mib * (1 + options_.margin);
+    return *mib * (1 + options_.memory_margin_pct / 100);
   }
   int threshold(const GpuType& type) const {
     const double jobs = std::floor(type.memory_mib / options_.memory_per_job_mib);
@@ -234,55 +235,28 @@ class SchedTune final : public Policy {
   std::set<GpuId> changed_;  ///< whose first job may have room
 };
 
-std::span<const ParameterSpec> schedtune_parameters() {
-  static const std::array<ParameterSpec, 5> specs{{
-      {"minimise",
-       "what is least on the chosen GPU: its queue, or the job's completion",
-       ParameterKind::kChoice,
-       std::string("queueing-delay"),
-       0,
-       0,
-       {"queueing-delay", "completion-time"}},
-      {"memory_margin_pct",
-       "added to predicted memory, the largest error of the predictor [%]",
-       ParameterKind::kNumber,
-       8.98,
-       0,
-       1000,
-       {}},
-      {"collocation_limit",
-       "jobs that share a GPU at most",
-       ParameterKind::kInteger,
-       std::int64_t{4},
-       1,
-       1000,
-       {}},
-      {"memory_per_job_mib",
-       "a GPU takes one job for each so much memory that it has [MiB]",
-       ParameterKind::kNumber,
-       2048.0,
-       1,
-       1e9,
-       {}},
-      {"decision_s",
-       "time that the controller takes to decide about a job, one after the other [s]",
-       ParameterKind::kNumber,
-       0.0,
-       0,
-       1e6,
-       {}},
-  }};
-  return specs;
+const ParametersOf<SchedTuneOptions>& schedtune_parameters() {
+  static const auto all =
+      ParametersOf<SchedTuneOptions>()
+          .choice("minimise", &SchedTuneOptions::objective,
+                  {{"queueing-delay", SchedTuneObjective::kQueueingDelay},
+                   {"completion-time", SchedTuneObjective::kCompletionTime}},
+                  "what is least on the chosen GPU: its queue, or the job's completion")
+          .number("memory_margin_pct", &SchedTuneOptions::memory_margin_pct,
+                  {0, 1000, "added to predicted memory, the largest error of the predictor [%]"})
+          .number("collocation_limit", &SchedTuneOptions::collocation_limit,
+                  {1, 1000, "jobs that share a GPU at most"})
+          .number("memory_per_job_mib", &SchedTuneOptions::memory_per_job_mib,
+                  {1, 1e9, "a GPU takes one job for each so much memory that it has [MiB]"})
+          .number(
+              "decision_s", &SchedTuneOptions::decision,
+              {0, 1e6,
+               "time that the controller takes to decide about a job, one after the other [s]"});
+  return all;
 }
 
 std::unique_ptr<Policy> make_schedtune(PolicyContext context) {
-  const Parameters& p = context.parameters;
-  return std::make_unique<SchedTune>(SchedTuneOptions{
-      p.choice("minimise") == "completion-time" ? SchedTuneObjective::kCompletionTime
-                                                : SchedTuneObjective::kQueueingDelay,
-      p.number("memory_margin_pct") / 100,
-      static_cast<int>(p.integer("collocation_limit").value_or(4)), p.number("memory_per_job_mib"),
-      from_seconds(p.number("decision_s"))});
+  return std::make_unique<SchedTune>(schedtune_parameters().read(context.parameters));
 }
 
 }  // namespace
@@ -293,7 +267,7 @@ PolicyEntry schedtune_entry() {
               "predicted memory and time send each job to the GPU with the least queueing "
               "delay (SchedTune, CCGrid 2022)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = schedtune_parameters(),
+          .parameters = schedtune_parameters().specs(),
           .make = make_schedtune,
           .traits = {.always_colocates = true,
                      .needs_estimates = true,

@@ -96,37 +96,15 @@ void UtilisationPacking::decide(const ClusterView& view, std::vector<Decision>& 
   }
 }
 
-std::span<const ParameterSpec> UtilisationPacking::parameters() {
-  static const std::array<ParameterSpec, 3> specs{{
-      {"most_jobs",
-       "jobs that share a GPU at most",
-       ParameterKind::kInteger,
-       std::int64_t{3},
-       1,
-       1000,
-       {}},
-      {"capacity_pct",
-       "utilisations of jobs that share a GPU add up to this at most [%]",
-       ParameterKind::kNumber,
-       100.0,
-       0,
-       1e6,
-       {}},
-      {"memory",
-       "whether a job must fit beside the residents, or may run out of memory",
-       ParameterKind::kChoice,
-       std::string("ignored"),
-       0,
-       0,
-       {"ignored", "checked"}},
-  }};
-  return specs;
-}
-
-UtilisationPacking::Options UtilisationPacking::options(const Parameters& given) {
-  return {.most_jobs = static_cast<int>(given.integer("most_jobs").value_or(3)),
-          .capacity_pct = given.number("capacity_pct"),
-          .checks_memory = given.choice("memory") == "checked"};
+const ParametersOf<UtilisationPacking::Options>& UtilisationPacking::parameters() {
+  static const auto all =
+      ParametersOf<Options>()
+          .number("most_jobs", &Options::most_jobs, {1, 1000, "jobs that share a GPU at most"})
+          .number("capacity_pct", &Options::capacity_pct,
+                  {0, 1e6, "utilisations of jobs that share a GPU add up to this at most [%]"})
+          .choice("memory", &Options::checks_memory, {{"ignored", false}, {"checked", true}},
+                  "whether a job must fit beside the residents, or may run out of memory");
+  return all;
 }
 
 }  // namespace corun::inline policies

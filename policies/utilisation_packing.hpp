@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/placement.hpp"
 #include "sim/policy.hpp"
 
@@ -45,8 +46,7 @@ class UtilisationPacking final : public Policy {
   void departed(JobId job, LogKind how, Time now) override;
 
   /// The parameters of both policies.
-  static std::span<const ParameterSpec> parameters();
-  static Options options(const Parameters& given);
+  static const ParametersOf<Options>& parameters();
 
  private:
   struct Waiting {

@@ -17,6 +17,7 @@
 #include "policies/external/external_process.hpp"
 #include "policies/external/external_wakes.hpp"
 #include "policies/groups/least_certain_pairs.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/users_policy_parameters.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -58,14 +59,34 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+struct ExternalOptions : UsersPolicyOptions {
+  std::vector<std::string> command;
+  double timeout_s = 60;
+  std::optional<std::size_t> window = 1000;
+};
+
+const ParametersOf<ExternalOptions>& external_parameters() {
+  static const auto all =
+      ParametersOf<ExternalOptions>()
+          .texts("command", &ExternalOptions::command,
+                 "the program and its arguments, e.g. [python3, policy.py]; must be given")
+          .number("timeout_s", &ExternalOptions::timeout_s,
+                  {0.001, 1e6, "how long to wait for an answer [s]"})
+          .number("window", &ExternalOptions::window,
+                  {0, 1e9,
+                   "how many of the waiting jobs, the oldest, are listed in each question; null: "
+                   "all"})
+          .with(users_policy_parameters());
+  return all;
+}
+
 class External final : public Policy {
  public:
-  explicit External(PolicyContext context)
-      : command_(context.parameters.texts("command")),
-        timeout_(
-            static_cast<std::int64_t>(std::ceil(context.parameters.number("timeout_s") * 1000))),
-        window_(static_cast<std::size_t>(context.parameters.integer("window").value_or(INT64_MAX))),
-        joins_(joins(context.parameters)),
+  External(ExternalOptions options, PolicyContext context)
+      : command_(std::move(options.command)),
+        timeout_(static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))),
+        window_(options.window.value_or(INT64_MAX)),
+        joins_(options.joins),
         seed_(context.seed),
         stop_(context.stop),
         belief_(std::move(context.belief)) {
@@ -358,35 +379,6 @@ class External final : public Policy {
   std::vector<Json> arrivals_;   ///< since the last question; sent after the other events
 };
 
-std::span<const ParameterSpec> external_parameters() {
-  static const std::array<ParameterSpec, 5> specs{{
-      {"command",
-       "the program and its arguments, e.g. [python3, policy.py]; must be given",
-       ParameterKind::kTexts,
-       {},
-       0,
-       0,
-       {}},
-      {"timeout_s",
-       "how long to wait for an answer [s]",
-       ParameterKind::kNumber,
-       60.0,
-       0.001,
-       1e6,
-       {}},
-      {"window",
-       "how many of the waiting jobs, the oldest, are listed in each question; null: all",
-       ParameterKind::kInteger,
-       std::int64_t{1000},
-       0,
-       1e9,
-       {}},
-      start_parameter(),
-      belief_parameter(),
-  }};
-  return specs;
-}
-
 }  // namespace
 
 PolicyEntry external_entry() {
@@ -394,18 +386,13 @@ PolicyEntry external_entry() {
       .name = "external",
       .description = "a program of your own decides: JSON lines on its standard input and output",
       .needs = PolicyNeeds::kNothing,
-      .parameters = external_parameters(),
+      .parameters = external_parameters().specs(),
       .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-        return std::make_unique<External>(std::move(c));
+        ExternalOptions options = external_parameters().read(c.parameters);
+        return std::make_unique<External>(std::move(options), std::move(c));
       },
-      .needs_with =
-          [](const Parameters& p) {
-            return believes(p) ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
-          },
-      .traits_with =
-          [](const Parameters& p) {
-            return PolicyTraits{.always_colocates = joins(p), .preempts = true, .sees_all = true};
-          }};
+      .needs_with = users_policy_needs,
+      .traits_with = users_policy_traits};
 }
 
 }  // namespace corun::inline policies

@@ -10,6 +10,7 @@
 #include "policies/groups/candidate_graph.hpp"
 #include "policies/groups/group_policy.hpp"
 #include "policies/groups/recommender_parameters.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/placement.hpp"
 
 /// incremental-matching: a minimum-cost matching of a long queue that is kept from pass to pass and
@@ -38,8 +39,8 @@ constexpr std::size_t kBlock = 16;
 struct Options {
   CostRule rule;
   std::size_t candidates = 8;
-  std::size_t rescore_budget = 0;  ///< pairs
-  std::size_t window = 0;
+  std::size_t rescore_budget = 1'000'000;  ///< pairs
+  std::size_t window = 10'000;
 };
 
 class IncrementalMatching final : public GroupPolicy {
@@ -256,46 +257,34 @@ class IncrementalMatching final : public GroupPolicy {
   std::map<GpuAsk, Queue> queues_;
 };
 
+const ParametersOf<Options>& incremental_matching_parameters() {
+  static const auto all = [] {
+    ParametersOf<Options> parameters;
+    add_objective(parameters, [](Options& o) -> Objective& { return o.rule.objective; });
+    parameters
+        .number(
+            "risk", [](Options& o) -> double& { return o.rule.risk; }, kRiskText)
+        .number("candidates", &Options::candidates,
+                {1, 1000, "candidate co-runners that are kept per waiting job"})
+        .number("rescore_budget", &Options::rescore_budget,
+                {0, 1e12,
+                 "pairs scored per scheduling pass; always enough to fill the GPUs that are empty"})
+        .number("window", &Options::window,
+                {2, 1e6, "waiting jobs that are kept matched, the oldest"});
+    return parameters;
+  }();
+  return all;
+}
+
 }  // namespace
 
 PolicyEntry incremental_matching_entry() {
-  static const std::vector<ParameterSpec> parameters = {
-      objective_parameter(),
-      risk_parameter(),
-      {.name = "candidates",
-       .description = "candidate co-runners that are kept per waiting job",
-       .kind = ParameterKind::kInteger,
-       .fallback = std::int64_t{8},
-       .min = 1,
-       .max = 1000,
-       .choices = {}},
-      {.name = "rescore_budget",
-       .description =
-           "pairs scored per scheduling pass; always enough to fill the GPUs that are empty",
-       .kind = ParameterKind::kInteger,
-       .fallback = std::int64_t{1000000},
-       .min = 0,
-       .max = 1e12,
-       .choices = {}},
-      {.name = "window",
-       .description = "waiting jobs that are kept matched, the oldest",
-       .kind = ParameterKind::kInteger,
-       .fallback = std::int64_t{10000},
-       .min = 2,
-       .max = 1000000,
-       .choices = {}},
-  };
   return {.name = "incremental-matching",
           .description = "minimum-cost matching of a long queue, kept between passes and repaired",
           .needs = PolicyNeeds::kBelief,
-          .parameters = parameters,
+          .parameters = incremental_matching_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            const Parameters& p = c.parameters;
-            Options options;
-            options.rule = {objective_from(p.choice("objective")), p.number("risk")};
-            options.candidates = static_cast<std::size_t>(*p.integer("candidates"));
-            options.rescore_budget = static_cast<std::size_t>(*p.integer("rescore_budget"));
-            options.window = static_cast<std::size_t>(*p.integer("window"));
+            const Options options = incremental_matching_parameters().read(c.parameters);
             return std::make_unique<IncrementalMatching>(options, std::move(c));
           },
           .traits = {.plans_groups = true}};

@@ -125,15 +125,6 @@ std::vector<ClusterSlots> match_any(std::span<const std::size_t> counts, const C
 
 }  // namespace
 
-Pairing pairing_from(std::string_view name) {
-  const auto names = pairing_names();
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at == names.end()) throw std::logic_error("unknown pairing");
-  return static_cast<Pairing>(at - names.begin());
-}
-
-std::vector<std::string_view> pairing_names() { return {"matching", "greedy-rank", "given"}; }
-
 ClusterPlan choose_cluster_pairs(Pairing pairing, std::span<const std::size_t> counts,
                                  std::span<const double> cost_values,
                                  std::span<const ClusterPair> given) {

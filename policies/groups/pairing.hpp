@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/parameters.hpp"
@@ -16,9 +18,10 @@ enum class Pairing : std::uint8_t {
   kGiven,       ///< like greedy-rank, in an order that the configuration gives
 };
 
-/// "matching" | "greedy-rank" | "given". std::logic_error for another word.
-Pairing pairing_from(std::string_view name);
-std::vector<std::string_view> pairing_names();
+inline constexpr std::array<std::pair<std::string_view, Pairing>, 3> kPairings{
+    {{"matching", Pairing::kMatching},
+     {"greedy-rank", Pairing::kGreedyRank},
+     {"given", Pairing::kGiven}}};
 
 /// `groups` pairs of jobs of these two clusters (a <= b); rank counts from 1, best first.
 struct ClusterSlots {

@@ -24,9 +24,9 @@ PolicyEntry fifo_entry() {
   return {.name = "fifo",
           .description = "no sharing: by submit time, head of the line blocks",
           .needs = PolicyNeeds::kNothing,
-          .parameters = queue_parameters(),
+          .parameters = queue_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<Fifo>(queue_options(c.parameters));
+            return std::make_unique<Fifo>(queue_parameters().read(c.parameters));
           },
           .traits_with = [](const Parameters& p) { return queue_traits(p); }};
 }

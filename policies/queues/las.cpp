@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/queues/preemptive_queue.hpp"
 
 /// las: discretised two-dimensional least attained service, introduced by Tiresias (Gu et al., "Tiresias: A
@@ -27,12 +28,17 @@ namespace corun::inline policies {
 
 namespace {
 
+struct LasOptions : QueueOptions {
+  std::vector<double> thresholds_s{18000};
+  double promote_after = 8;
+};
+
 class Las final : public PreemptiveQueue {
  public:
-  Las(QueueOptions options, std::vector<double> thresholds_s, double promote_after)
+  explicit Las(LasOptions options)
       : PreemptiveQueue(options),
-        thresholds_(std::move(thresholds_s)),
-        promote_after_(promote_after) {
+        thresholds_(std::move(options.thresholds_s)),
+        promote_after_(options.promote_after) {
     for (double& t : thresholds_) t *= 1e9;
     std::ranges::sort(thresholds_);
   }
@@ -150,29 +156,17 @@ class Las final : public PreemptiveQueue {
   Agenda promotions_;
 };
 
-std::span<const ParameterSpec> las_parameters() {
-  static const std::vector<ParameterSpec> specs = [] {
-    std::vector<ParameterSpec> all{
-        {"thresholds_s",
-         "attained service at which a job goes to the next queue [GPU s]",
-         ParameterKind::kNumbers,
-         std::vector<double>{18000},
-         1e-6,
-         1e9,
-         {}},
-        {"promote_after",
-         "a job that has waited so many times as long as it was served goes back to the first "
-         "queue; "
-         "0: never",
-         ParameterKind::kNumber,
-         8.0,
-         0,
-         1e6,
-         {}}};
-    for (const ParameterSpec& spec : queue_parameters()) all.push_back(spec);
-    return all;
-  }();
-  return specs;
+const ParametersOf<LasOptions>& las_parameters() {
+  static const auto all =
+      ParametersOf<LasOptions>()
+          .number("thresholds_s", &LasOptions::thresholds_s,
+                  {1e-6, 1e9, "attained service at which a job goes to the next queue [GPU s]"})
+          .number("promote_after", &LasOptions::promote_after,
+                  {0, 1e6,
+                   "a job that has waited so many times as long as it was served goes back to the "
+                   "first queue; 0: never"})
+          .with(queue_parameters());
+  return all;
 }
 
 }  // namespace
@@ -183,11 +177,9 @@ PolicyEntry las_entry() {
               "no sharing: least attained service first, in queues, preemptive (Tiresias, "
               "NSDI 2019)",
           .needs = PolicyNeeds::kNothing,
-          .parameters = las_parameters(),
+          .parameters = las_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<Las>(queue_options(c.parameters),
-                                         c.parameters.numbers("thresholds_s"),
-                                         c.parameters.number("promote_after"));
+            return std::make_unique<Las>(las_parameters().read(c.parameters));
           },
           .traits = {.preempts = true},
           .traits_with = [](const Parameters& p) { return queue_traits(p, {.preempts = true}); }};

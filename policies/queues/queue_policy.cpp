@@ -1,46 +1,32 @@
 #include "policies/queues/queue_policy.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace corun::inline policies {
 
-std::span<const ParameterSpec> queue_parameters() {
-  static const std::array<ParameterSpec, 2> specs{{
-      {"blocking",
-       "strict: the first job without room holds up all behind it; backfill: others may pass it",
-       ParameterKind::kChoice,
-       std::string("strict"),
-       0,
-       0,
-       {"strict", "backfill"}},
-      {"placement",
-       "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: one node "
-       "where "
-       "it fits, else the lowest-numbered free GPUs; fastest: the same on the GPU type with room "
-       "on "
-       "which the job is fastest",
-       ParameterKind::kChoice,
-       std::string("consolidated"),
-       0,
-       0,
-       {"consolidated", "anywhere", "fastest"}},
-  }};
-  return specs;
-}
-
-QueueOptions queue_options(const Parameters& parameters) {
-  const std::string& placement = parameters.choice("placement");
-  return {parameters.choice("blocking") == "strict" ? Blocking::kStrict : Blocking::kBackfill,
-          placement == "consolidated" ? Placing::kConsolidated
-          : placement == "fastest"    ? Placing::kFastest
-                                      : Placing::kAnywhere};
+const ParametersOf<QueueOptions>& queue_parameters() {
+  static const auto all =
+      ParametersOf<QueueOptions>()
+          .choice("blocking", &QueueOptions::blocking,
+                  {{"strict", Blocking::kStrict}, {"backfill", Blocking::kBackfill}},
+                  "strict: the first job without room holds up all behind it; backfill: others may "
+                  "pass it")
+          .choice(
+              "placement", &QueueOptions::placing,
+              {{"consolidated", Placing::kConsolidated},
+               {"anywhere", Placing::kAnywhere},
+               {"fastest", Placing::kFastest}},
+              "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
+              "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
+              "the GPU type with room on which the job is fastest");
+  return all;
 }
 
 PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
+  const Placing placing = queue_parameters().read(parameters).placing;
   others.shares = false;
-  others.reads_speeds_on_types = queue_options(parameters).placing == Placing::kFastest;
-  others.consolidates = queue_options(parameters).placing == Placing::kConsolidated;
+  others.reads_speeds_on_types = placing == Placing::kFastest;
+  others.consolidates = placing == Placing::kConsolidated;
   return others;
 }
 

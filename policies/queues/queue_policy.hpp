@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/catalog.hpp"
-#include "policies/parameters.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/placement.hpp"
 #include "sim/policy.hpp"
 
@@ -46,8 +46,7 @@ struct QueueOptions {
 };
 
 /// The parameters `blocking` and `placement` of all these policies.
-std::span<const ParameterSpec> queue_parameters();
-QueueOptions queue_options(const Parameters& parameters);
+const ParametersOf<QueueOptions>& queue_parameters();
 
 /// The traits of such a policy: `others`, without sharing, and consolidating as `placement` says.
 PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others = {});

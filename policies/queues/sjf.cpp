@@ -25,9 +25,9 @@ PolicyEntry sjf_entry() {
   return {.name = "sjf",
           .description = "no sharing: shortest estimated run time first, head of the line blocks",
           .needs = PolicyNeeds::kNothing,
-          .parameters = queue_parameters(),
+          .parameters = queue_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<Sjf>(queue_options(c.parameters));
+            return std::make_unique<Sjf>(queue_parameters().read(c.parameters));
           },
           .traits = {.needs_estimates = true},
           .traits_with =

@@ -32,9 +32,9 @@ PolicyEntry srtf_entry() {
   return {.name = "srtf",
           .description = "no sharing: shortest remaining estimated time first, preemptive",
           .needs = PolicyNeeds::kNothing,
-          .parameters = queue_parameters(),
+          .parameters = queue_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<Srtf>(queue_options(c.parameters));
+            return std::make_unique<Srtf>(queue_parameters().read(c.parameters));
           },
           .traits = {.preempts = true, .needs_estimates = true},
           .traits_with =

@@ -23,10 +23,10 @@ inline constexpr double kHysteresis = 1.1;
 
 /// The policy's parameters; the catalogue describes them.
 struct Options {
-  bool preempts = false;
+  bool preempts = true;
   double gain = 0.2;
   int reservations = 3;
-  double patience = 0;
+  double patience = 50;
   double memory_margin = 0;
   double risk = 0;
   double tail = 0;

@@ -8,6 +8,7 @@
 
 #include "policies/catalog.hpp"
 #include "policies/groups/recommender_parameters.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/srsf_packed/moves.hpp"
 #include "policies/srsf_packed/placement.hpp"
 #include "policies/srsf_packed/preemption.hpp"
@@ -285,68 +286,40 @@ class SrsfPacked final : public Policy {
   std::size_t tried_ = 0;
 };
 
-std::span<const ParameterSpec> srsf_packed_parameters() {
-  static const std::vector<ParameterSpec> specs = {
-      {.name = "mode",
-       .description = "preemptive: jobs with much service left make room; or non-preemptive",
-       .kind = ParameterKind::kChoice,
-       .fallback = std::string("preemptive"),
-       .choices = {"preemptive", "non-preemptive"}},
-      {.name = "gain",
-       .description = "jobs share where their GPUs do at least this much more work, a fraction",
-       .kind = ParameterKind::kNumber,
-       .fallback = 0.2,
-       .min = -1,
-       .max = 2,
-       .choices = {}},
-      {.name = "reservations",
-       .description = "gangs without room for which GPUs are reserved",
-       .kind = ParameterKind::kInteger,
-       .fallback = std::int64_t{3},
-       .min = 0,
-       .max = 1000,
-       .choices = {}},
-      {.name = "patience",
-       .description =
-           "a job that has waited so many times its expected run time goes first; 0: never",
-       .kind = ParameterKind::kNumber,
-       .fallback = 50.0,
-       .min = 0,
-       .max = 1e6,
-       .choices = {}},
-      {.name = "tail",
-       .description =
-           "a job goes first once this times its expected rest exceeds the expected service of all "
-           "jobs over the GPUs: queues end earlier, jobs later in the mean; 0: never",
-       .kind = ParameterKind::kNumber,
-       .fallback = 0.0,
-       .min = 0,
-       .max = 1e6,
-       .choices = {}},
-      {.name = "memory_margin",
-       .description = "share added to memory demands of jobs that share",
-       .kind = ParameterKind::kNumber,
-       .fallback = 0.0,
-       .min = 0,
-       .max = 10,
-       .choices = {}},
-      risk_parameter(),
-      {.name = "window",
-       .description = "waiting jobs that a pass tries to start, the first in the order",
-       .kind = ParameterKind::kInteger,
-       .fallback = std::int64_t{256},
-       .min = 1,
-       .max = 1000000,
-       .choices = {}},
-  };
-  return specs;
+const ParametersOf<srsf::Options>& srsf_packed_parameters() {
+  using srsf::Options;
+  static const auto all =
+      ParametersOf<Options>()
+          .choice("mode", &Options::preempts, {{"preemptive", true}, {"non-preemptive", false}},
+                  "preemptive: jobs with much service left make room; or non-preemptive")
+          .number(
+              "gain", &Options::gain,
+              {-1, 2, "jobs share where their GPUs do at least this much more work, a fraction"})
+          .number("reservations", &Options::reservations,
+                  {0, 1000, "gangs without room for which GPUs are reserved"})
+          .number("patience", &Options::patience,
+                  {0, 1e6,
+                   "a job that has waited so many times its expected run time goes first; 0: "
+                   "never"})
+          .number(
+              "tail", &Options::tail,
+              {0, 1e6,
+               "a job goes first once this times its expected rest exceeds the expected service "
+               "of all jobs over the GPUs: queues end earlier, jobs later in the mean; 0: "
+               "never"})
+          .number("memory_margin", &Options::memory_margin,
+                  {0, 10, "share added to memory demands of jobs that share"})
+          .number("risk", &Options::risk, kRiskText)
+          .number("window", &Options::window,
+                  {1, 1e6, "waiting jobs that a pass tries to start, the first in the order"});
+  return all;
 }
 
 PolicyTraits srsf_packed_traits(const Parameters& parameters) {
   return {.always_colocates = true,
           .moves_running_jobs = true,
           .consolidates = true,
-          .preempts = parameters.choice("mode") == "preemptive",
+          .preempts = srsf_packed_parameters().read(parameters).preempts,
           .reads_estimates = true,
           .reads_speeds_on_types = true,
           .reads_memory = true,
@@ -361,18 +334,9 @@ PolicyEntry srsf_packed_entry() {
               "least mean completion time: shortest remaining service first, packed by expected "
               "delay, with reservations",
           .needs = PolicyNeeds::kBelief,
-          .parameters = srsf_packed_parameters(),
+          .parameters = srsf_packed_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            const Parameters& p = c.parameters;
-            srsf::Options options;
-            options.preempts = p.choice("mode") == "preemptive";
-            options.gain = p.number("gain");
-            options.reservations = static_cast<int>(*p.integer("reservations"));
-            options.patience = p.number("patience");
-            options.tail = p.number("tail");
-            options.memory_margin = p.number("memory_margin");
-            options.risk = p.number("risk");
-            options.window = static_cast<std::size_t>(*p.integer("window"));
+            const srsf::Options options = srsf_packed_parameters().read(c.parameters);
             return std::make_unique<SrsfPacked>(options, std::move(c));
           },
           .traits = {.always_colocates = true,

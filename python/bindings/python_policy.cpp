@@ -14,6 +14,7 @@
 #include "policies/external/external_process.hpp"
 #include "policies/external/external_wakes.hpp"
 #include "policies/groups/least_certain_pairs.hpp"
+#include "policies/parameters_of.hpp"
 #include "policies/users_policy_parameters.hpp"
 #include "python/bindings/policy_belief.hpp"
 #include "python/bindings/policy_view.hpp"
@@ -97,10 +98,26 @@ struct Types {
   }
 };
 
+struct PythonOptions : UsersPolicyOptions {
+  std::vector<std::string> words;
+};
+
+const ParametersOf<PythonOptions>& python_parameters() {
+  static const auto all =
+      ParametersOf<PythonOptions>()
+          .texts(
+              "class", &PythonOptions::words,
+              "module and name of a class with a method decide(view), e.g. [my_policies, Greedy]")
+          .with(users_policy_parameters());
+  return all;
+}
+
 class PythonPolicy final : public Policy {
  public:
   PythonPolicy(PolicyContext context, PolicyHost& host)
-      : host_(host), words_(context.parameters.texts("class")), belief_(std::move(context.belief)) {
+      : host_(host), belief_(std::move(context.belief)) {
+    PythonOptions options = python_parameters().read(context.parameters);
+    words_ = std::move(options.words);
     if (words_.size() != 2) {
       throw PolicyError("python", "class",
                         "found " + std::to_string(words_.size()) +
@@ -108,7 +125,7 @@ class PythonPolicy final : public Policy {
     }
     turn_ = std::make_shared<Turn>();
     turn_->believes = belief_ != nullptr;
-    turn_->joins = joins(context.parameters);
+    turn_->joins = options.joins;
     turn_->seed = context.seed;
     if (belief_ && belief_->learns_from_probes()) probe_planner_.emplace(*belief_, kProbedJobs);
     call([&] {
@@ -308,21 +325,6 @@ class PythonPolicy final : public Policy {
   py::object object_, decide_, arrived_, departed_, corun_ended_, probe_ended_, view_;
 };
 
-std::span<const ParameterSpec> python_parameters() {
-  static const std::array<ParameterSpec, 3> specs{{
-      {"class",
-       "module and name of a class with a method decide(view), e.g. [my_policies, Greedy]",
-       ParameterKind::kTexts,
-       {},
-       0,
-       0,
-       {}},
-      start_parameter(),
-      belief_parameter(),
-  }};
-  return specs;
-}
-
 }  // namespace
 
 std::unique_ptr<Policy> make_python_policy(PolicyContext context, PolicyHost& host) {
@@ -336,17 +338,13 @@ PolicyEntry PolicyHost::entry() {
   PolicyEntry entry;
   entry.name = "python";
   entry.description = "a class of your own decides (only from Python: corun.replay)";
-  entry.parameters = python_parameters();
+  entry.parameters = python_parameters().specs();
   entry.make = [this](PolicyContext context) {
     const py::gil_scoped_acquire gil;
     return make_python_policy(std::move(context), *this);
   };
-  entry.needs_with = [](const Parameters& p) {
-    return believes(p) ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
-  };
-  entry.traits_with = [](const Parameters& p) {
-    return PolicyTraits{.always_colocates = joins(p), .preempts = true, .sees_all = true};
-  };
+  entry.needs_with = users_policy_needs;
+  entry.traits_with = users_policy_traits;
   return entry;
 }
 

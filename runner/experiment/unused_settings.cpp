@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "policies/groups/pairing.hpp"
 #include "policies/groups/recommender.hpp"
 #include "policies/kube_default.hpp"
 #include "runner/config/config_keys.hpp"
@@ -343,7 +342,7 @@ Reason co_runners(const SettingsInUse& use, const PolicyInUse&) {
 
 Reason order(const SettingsInUse& use, const PolicyInUse& p) {
   const std::string& pairing = p.parameters.choice("pairing");
-  if (pairing_from(pairing) != Pairing::kGiven) return "pairing is " + pairing;
+  if (pairing != "given") return "pairing is " + pairing;
   if (!use.beliefs.by_clusters() || p.policy.granted_truth) {
     return "the belief is about individual jobs";
   }

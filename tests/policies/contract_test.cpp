@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/catalog.hpp"
+#include "policies/parameters_of.hpp"
 #include "sim/error.hpp"
 #include "tests/helpers/scenarios.hpp"
 
@@ -128,6 +129,89 @@ TEST(Parameters, AWholeNumberIsAFallbackOfANumber) {
   const Specs real{
       {.name = "a", .description = "", .kind = ParameterKind::kInteger, .fallback = 3.0}};
   EXPECT_THROW(Parameters{real}, std::logic_error);
+}
+
+/// Options with a member of each kind.
+struct AllKinds {
+  double number = 1.5;
+  Duration wait = std::chrono::seconds(2);
+  int whole = 3;
+  std::optional<std::size_t> most = {};
+  bool checks = true;
+  std::vector<double> list{1, 2};
+  std::vector<ClusterPair> pairs = {};
+  std::vector<JobId> jobs = {};
+  std::vector<std::string> words = {};
+};
+struct MoreKinds : AllKinds {
+  double more = 0.5;
+};
+
+ParametersOf<AllKinds> all_kinds() {
+  return ParametersOf<AllKinds>()
+      .number("number", &AllKinds::number, {0, 9, "a number"})
+      .number("wait_s", &AllKinds::wait, {0, 9, "a time [s]"})
+      .number("whole", &AllKinds::whole, {0, 9, "a whole number"})
+      .number("most", &AllKinds::most, {0, 9, "null: absent"})
+      .choice("checks", &AllKinds::checks, {{"no", false}, {"yes", true}}, "a choice")
+      .number("list", [](AllKinds& o) -> std::vector<double>& { return o.list; }, {0, 9, "a list"})
+      .number("pairs", &AllKinds::pairs, {0, 2, "pairs"})
+      .jobs("jobs", &AllKinds::jobs, "jobs")
+      .texts("words", &AllKinds::words, "texts");
+}
+
+TEST(ParametersOf, DefaultsAreThoseOfTheMembers) {
+  const ParametersOf<AllKinds> all = all_kinds();
+  const Parameters defaults(all.specs());
+  EXPECT_EQ(defaults.number("number"), 1.5);
+  EXPECT_EQ(defaults.number("wait_s"), 2.0);
+  EXPECT_EQ(defaults.integer("whole"), 3);
+  EXPECT_EQ(defaults.integer("most"), std::nullopt);
+  EXPECT_EQ(defaults.choice("checks"), "yes");
+  EXPECT_EQ(defaults.numbers("list"), (std::vector<double>{1, 2}));
+  const AllKinds read = all.read(defaults);
+  EXPECT_EQ(read.number, 1.5);
+  EXPECT_EQ(read.wait, std::chrono::seconds(2));
+  EXPECT_EQ(read.whole, 3);
+  EXPECT_TRUE(read.checks && !read.most && read.pairs.empty() && read.words.empty());
+  EXPECT_EQ(read.list, (std::vector<double>{1, 2}));
+}
+
+TEST(ParametersOf, ValuesReachTheirMembers) {
+  static const ParametersOf<AllKinds> base = all_kinds();
+  const auto all =
+      ParametersOf<MoreKinds>().number("more", &MoreKinds::more, {0, 1, ""}).with(base);
+  Parameters given(all.specs());
+  given.set("more", 0.25);
+  given.set("number", 4.0);
+  given.set("wait_s", 0.5);
+  given.set("whole", std::int64_t{7});
+  given.set("most", std::int64_t{8});
+  given.set("checks", std::string("no"));
+  given.set("list", std::vector<double>{5});
+  given.set("pairs", std::vector<ClusterPair>{{0, 2}});
+  given.set_jobs("jobs", {JobId{3}});
+  given.set("words", std::vector<std::string>{"a", "b"});
+  const MoreKinds read = all.read(given);
+  EXPECT_EQ(read.more, 0.25);
+  EXPECT_EQ(read.number, 4.0);
+  EXPECT_EQ(read.wait, std::chrono::milliseconds(500));
+  EXPECT_EQ(read.whole, 7);
+  EXPECT_EQ(read.most, 8U);
+  EXPECT_FALSE(read.checks);
+  EXPECT_EQ(read.list, std::vector<double>{5});
+  EXPECT_EQ(read.pairs, (std::vector<ClusterPair>{{0, 2}}));
+  EXPECT_EQ(read.jobs, std::vector<JobId>{JobId{3}});
+  EXPECT_EQ(read.words, (std::vector<std::string>{"a", "b"}));
+  given.set("whole", std::monostate{});  // null: the default
+  given.set("most", std::monostate{});
+  EXPECT_EQ(all.read(given).whole, 3);
+  EXPECT_EQ(all.read(given).most, std::nullopt);
+}
+
+TEST(ParametersOf, ADefaultWithoutANameIsAnError) {
+  ParametersOf<AllKinds> all;
+  EXPECT_THROW(all.choice("checks", &AllKinds::checks, {{"no", false}}, ""), std::logic_error);
 }
 
 // ---- decisions -------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ class SharingLas(corun.Policy):
         gpus, residents = view.running
         running = {j: view.job(j) for g, j in zip(gpus.tolist(), residents.tolist()) if not view.profiling(g)}
         victims = []
-        for other in sorted(running.values(), key=lambda j: (-j.served_ns, j.job)):
+        for other in sorted(running.values(), key=lambda j: (-j.served_ns, -j.submit_ns, j.job)):
             if other.served_ns < job.served_ns + self.quantum_ns:
                 break
             if other.started_ns == view.now_ns:

@@ -90,17 +90,17 @@ class SharingLas final : public Policy {
   std::vector<GpuId> make_room(const ClusterView& view, const JobView& job,
                                std::vector<Decision>& out) const {
     const Duration least = later(job.attained(view.now()), options_.quantum);
-    std::set<std::pair<Duration, JobId>>
-        victims;  // the negative of their service: most served first
+    // By service and submission, both negative: the most served first, of these the latest.
+    std::set<std::tuple<Duration, Time, JobId>> victims;
     for (const GpuState& gpu : view.gpus()) {
       for (const JobId id : gpu.residents) {
         const Duration served = view.job(id).attained(view.now());
         const bool moves = !gpu.profiling && view.job(id).started != view.now();
-        if (moves && served >= least) victims.emplace(-served, id);
+        if (moves && served >= least) victims.emplace(-served, -view.job(id).submit, id);
       }
     }
     std::set<JobId> leaving;
-    for (const auto& [served, id] : victims) {
+    for (const auto& [served, submit, id] : victims) {
       leaving.insert(id);
       std::vector<GpuId> place = free_place(view, ask_of(job), leaving);
       if (place.empty()) continue;

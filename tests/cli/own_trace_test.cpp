@@ -111,6 +111,30 @@ TEST_F(OwnTrace, TheRunTimeOfAJobThatNamesAGpuTypeIsOfThisType) {
       << info.out;
 }
 
+TEST_F(OwnTrace, ColumnsAddToThoseOfAKnownLogInEveryWay) {
+  directory_.write("log.txt",
+                   "User|ElapsedRaw|JobID|JobName|State|AllocTRES|Submit\n"
+                   "ann|100|7|vit|COMPLETED|cpu=8,gres/gpu=2|2025-03-01T06:01:01\n"
+                   "bob|50|8|gpt2|FAILED|gres/gpu=1|2025-03-01T06:02:01\n");
+  const std::vector<std::string> rest{"--policies", "fifo",     "--gpus", "2", "--replications",
+                                      "1",          "--format", "csv",    "-q"};
+  const auto table = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "replay");
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    const test::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string named = table({"log.txt", "--columns", "JobName=workload"});
+  EXPECT_NE(named, "");
+  EXPECT_EQ(named, table({"--set", "workload.source=sacct", "--set", "workload.path=log.txt",
+                          "--set", "workload.columns=JobName=workload"}));
+  expect_refused({"replay", "log.txt", "--columns", "JobNam=workload"}, "log.txt:1:", "JobNam");
+  expect_refused(
+      {"trace", "info", "log.txt", "--format-name", "swf", "--columns", "JobName=workload"},
+      "--columns: is for format csv and known logs", "swf");
+}
+
 /// Two GPUs. a runs from 0 to 100 on both; then b from 100 to 150 beside c from 100 to 110; d from 110 to 150.
 TEST_F(OwnTrace, GroupsOfJobsInJson) {
   directory_.write(

@@ -11,7 +11,7 @@ import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
-import {embedded, fixture} from '../../../report/web/fixture.mjs';
+import {embedded, fixture} from '../../report/web/fixture.mjs';
 
 const option = (name) => {
   const at = process.argv.indexOf(`--${name}`);

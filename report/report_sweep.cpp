@@ -71,7 +71,7 @@ void add_sweep(const std::string& path, Json& out) {
       results, {Metric::kIsd, Metric::kPs, Metric::kJctS, Metric::kQueueS, Metric::kMakespanS});
   add_tables(path, out);
   for (const SweepResults::Note& note : results.notes) {
-    out["warnings"].push_back(fmt::format("{}: {}", points_of_note(results, note), note.text));
+    out["warnings"].push_back(fmt::format("{} [{}]", note.text, points_of_note(results, note)));
   }
   out["reductions"] = Json::array();
   Json sweep = answers_json(results, answers);

@@ -379,7 +379,7 @@ TEST(ReportData, ASweepHasItsNotesAmongTheWarnings) {
             0);
   const Json data = report_json(directory.path("s.h5"));
   ASSERT_FALSE(data["warnings"].empty());
-  EXPECT_NE(data["warnings"].dump().find("all points: "), std::string::npos) << data["warnings"];
+  EXPECT_NE(data["warnings"].dump().find(" [all points]"), std::string::npos) << data["warnings"];
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ constexpr std::array kExceptions{
     Exception{"srtf", Property::kLetsJobsRun, kPreempts},
     Exception{"las", Property::kLetsJobsRun, kPreempts},
     Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
+    Exception{"sharing-las", Property::kLetsJobsRun, kPreempts},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},

@@ -11,6 +11,7 @@ const ParametersOf<QueueOptions>& queue_parameters() {
                   {{"strict", Blocking::kStrict}, {"backfill", Blocking::kBackfill}},
                   "strict: the first job without room holds up all behind it; backfill: others may "
                   "pass it")
+          .only_where(jobs_are_of_several_sizes)
           .choice(
               "placement", &QueueOptions::placing,
               {{"consolidated", Placing::kConsolidated},
@@ -18,7 +19,15 @@ const ParametersOf<QueueOptions>& queue_parameters() {
                {"fastest", Placing::kFastest}},
               "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
               "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
-              "the GPU type with room on which the job is fastest");
+              "the GPU type with room on which the job is fastest")
+          .only_where([](const ParameterContext& c) -> std::string {
+            const bool by_type = c.parameters.choice(c.spec.name) == "fastest" && c.gpu_types > 1;
+            std::string reason = some_jobs_are_gangs(c);
+            if (!by_type || reason.empty()) return reason;
+            return c.estimates_run_times
+                       ? ""
+                       : "estimates.duration is none, so no type is known to be faster";
+          });
   return all;
 }
 

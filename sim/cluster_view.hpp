@@ -52,7 +52,7 @@ struct JobView {
 /// Whether a job may run on this number of GPUs.
 inline bool may_have(const JobView& job, std::size_t gpus) {
   const auto count = static_cast<int>(gpus);
-  return count == job.gpus || (job.gpus_min <= count && count <= job.gpus_max);
+  return count == job.gpus || (count > 0 && job.gpus_min <= count && count <= job.gpus_max);
 }
 
 /// Whether a job may run on a GPU type.

@@ -245,6 +245,7 @@ class External final : public Policy {
       nodes.push_back({{"gpus", node.gpus},
                        {"gpu_type", node.gpu.name},
                        {"gpu_type_id", node.gpu.id},
+                       {"switch", node.switch_id},
                        {"gpu_speed", node.gpu.speed},
                        {"gpu_memory_mib", node.gpu.memory_mib},
                        {"cpu_milli", node.cpu_milli},

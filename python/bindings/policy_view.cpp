@@ -188,6 +188,7 @@ py::list nodes(const PyView& self) {
     d["gpus"] = node.gpus;
     d["gpu_type"] = node.gpu.name;
     d["gpu_type_id"] = node.gpu.id;
+    d["switch"] = node.switch_id;
     d["gpu_speed"] = node.gpu.speed;
     d["gpu_memory_mib"] = node.gpu.memory_mib;
     d["cpu_milli"] = node.cpu_milli;

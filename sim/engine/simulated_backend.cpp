@@ -193,11 +193,15 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
                                       static_cast<std::uint32_t>(index(job)));
     }
     record.begin_run(now_, gpus.front(), group);
-    Duration run_solo = solo_time(job, standing(active), active.work_left, gpus, unlike);
     const JobSpec& spec = workload_.jobs[index(job)];
-    const Duration first_work =
-        spec.phases == 0 ? spec.work : workload_.phases[spec.first_phase].work;
-    record.whole_solo = solo_time(job, {0, first_work}, spec.work, gpus, unlike);
+    const auto solo_of = [&](Standing from, Duration work) {
+      return spec.phases == 0
+                 ? later(Time::zero(),
+                         from_nanoseconds(static_cast<double>(work.count()) / slowest_gpu))
+                 : solo_time(job, from, work, gpus, unlike);
+    };
+    Duration run_solo = solo_of(standing(active), active.work_left);
+    record.whole_solo = solo_of(start_of(job), spec.work);
     // On a very fast GPU run_solo may round to 0, which stands for no work.
     running.has_work = active.work_left > Duration::zero();
     if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
@@ -212,7 +216,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
   }
   if (!narrowed_.empty()) narrowed_.clear();
-  for (const GpuId g : gpus) devices_[index(g)].formed = residents_as_known(g);
+  for (const GpuId g : gpus) show_formed(g);
   co_runner_changed(gpus);
 }
 
@@ -243,7 +247,7 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   running.has_work = work > Duration::zero();
   running.profiling = true;
   jobs_[job].record.last_start = now_;
-  devices_[index(gpu)].formed = residents_as_known(gpu);
+  show_formed(gpu);
   devices_[index(gpu)].speeds = {1.0};
   devices_[index(gpu)].provenance = Provenance::kAlone;
   if (options_.profiling_keeps_progress) keep_work(job, active, work);
@@ -346,7 +350,7 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
     running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
                                     static_cast<std::uint32_t>(index(job)));
   }
-  for (const GpuId g : running.gpus) devices_[index(g)].formed = residents_as_known(g);
+  for (const GpuId g : running.gpus) show_formed(g);
   co_runner_changed(running.gpus);
   return {ReportKind::kPhase, job};
 }

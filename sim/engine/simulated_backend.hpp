@@ -150,6 +150,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void return_to_kept(JobId job) { jobs_[job].running.phase = jobs_[job].phase; }
   JobId as_known(JobId job) const;
   std::vector<JobId> residents_as_known(GpuId gpu) const;
+  void show_formed(GpuId gpu);
   Provenance ask_world(GpuId gpu, JobId newcomer);
   /// Where a job is in its work: the phase, and the work of it that is left.
   struct Standing {
@@ -158,6 +159,10 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   };
   Standing standing(const Active& active) const {
     return {active.phase, active.work_left - active.later_work};
+  }
+  Standing start_of(JobId job) const {
+    const JobSpec& spec = workload_.jobs[index(job)];
+    return {0, spec.phases == 0 ? spec.work : workload_.phases[spec.first_phase].work};
   }
   Duration solo_time(JobId job, Standing from, Duration work, std::span<const GpuId> gpus,
                      std::span<const GpuId> unlike) const;

@@ -15,6 +15,15 @@ JobId SimulatedBackend::as_known(JobId job) const {
   return workload_.phases.size() == 0 ? job : workload_.in_phase(job, jobs_[job].running.phase);
 }
 
+/// The residents of a GPU were formed just now.
+void SimulatedBackend::show_formed(GpuId gpu) {
+  if (workload_.phases.size() == 0) {
+    devices_[index(gpu)].formed = state_.gpu(gpu).residents;  // reuses its memory
+  } else {
+    devices_[index(gpu)].formed = residents_as_known(gpu);
+  }
+}
+
 /// Those of a GPU as the world knows them, ascending.
 std::vector<JobId> SimulatedBackend::residents_as_known(GpuId gpu) const {
   std::vector<JobId> known = state_.gpu(gpu).residents;

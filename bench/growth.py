@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """How time and memory of a replay grow with the number of jobs, at a fixed load.
 
-usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--load X] [--gpus N] [--update]
+usage: growth.py [--corun PROGRAM] [--jobs N,N,...] [--policies NAME,...] [--load X] [--gpus N] [--phases N] [--update]
 
 For each size a trace is generated and replayed by one policy at a time, each in its own process on one
 thread. `ms` is CPU time, user and system, of the whole process, with the reading of the trace. `MB` is the
@@ -45,6 +45,7 @@ def main():
     parser.add_argument("--policies", default="fifo,las,min-slowdown")
     parser.add_argument("--load", default="0.7")
     parser.add_argument("--gpus", type=int, default=256, help="in nodes of 8")
+    parser.add_argument("--phases", type=int, default=0, help="of each job, of equal work; 0: jobs do not change")
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
     if not os.access(TIME, os.X_OK):
@@ -58,13 +59,23 @@ def main():
             measured([options.corun, "trace", "generate", trace, "--jobs", str(jobs), "--gpus",
                       str(options.gpus), "--load", options.load, "--quiet"])
             _, trace_bytes = measured([options.corun, "trace", "info", trace, "--format", "json", "--quiet"])
+            phases = []
+            if options.phases:
+                names = pathlib.Path(trace).read_text().splitlines()[1:]
+                table = f"{folder}/phases.csv"
+                with open(table, "w") as file:
+                    file.write("job,share,gpu_util_pct\n")
+                    for row in names:
+                        for p in range(options.phases):
+                            file.write(f"{row.split(',')[0]},{1 / options.phases!r},{20 + 20 * p % 80}\n")
+                phases = ["--set", f"workload.phases={table}"]
             times, memory = [], []
             for policy in policies:
                 cpu_s, peak = measured(
                     [options.corun, "replay", "--quiet", "--threads", "1", "--format", "json", "--set", "workload.source=csv",
                      "--set", f"workload.path={trace}", "--set", f"cluster.nodes={options.gpus // 8}", "--set",
                      "cluster.gpus_per_node=8", "--set", "replications=1", "--set", "estimates.duration=exact", "--set",
-                     f"policies=[{{name: {policy}}}]"])
+                     f"policies=[{{name: {policy}}}]", *phases])
                 times.append(f"{cpu_s * 1e3:.0f}")
                 memory.append(f"{(peak - trace_bytes) / 1e6:.1f}")
             rows.append(f"| {jobs} | " + " | ".join(times + memory) + " |")

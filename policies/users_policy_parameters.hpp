@@ -9,6 +9,7 @@ namespace corun::inline policies {
 struct UsersPolicyOptions {
   bool joins = false;     ///< it may place jobs beside running ones
   bool believes = false;  ///< it has the belief of the configuration
+  bool always = false;    ///< it is asked while jobs run and none waits, too
 };
 
 inline const ParametersOf<UsersPolicyOptions>& users_policy_parameters() {
@@ -19,7 +20,11 @@ inline const ParametersOf<UsersPolicyOptions>& users_policy_parameters() {
               "join: it may place jobs beside running ones whatever control.start says; control: "
               "as that says")
           .choice("belief", &UsersPolicyOptions::believes, {{"none", false}, {"configured", true}},
-                  "configured: it has the belief of the configuration, and may ask for pairs");
+                  "configured: it has the belief of the configuration, and may ask for pairs")
+          .choice(
+              "asked", &UsersPolicyOptions::always, {{"waiting", false}, {"running", true}},
+              "waiting: it is asked while jobs wait; running: while jobs run, too, so that it can "
+              "preempt or resize them");
   return all;
 }
 
@@ -29,8 +34,11 @@ inline PolicyNeeds users_policy_needs(const Parameters& parameters) {
 }
 
 inline PolicyTraits users_policy_traits(const Parameters& parameters) {
-  const bool joins = users_policy_parameters().read(parameters).joins;
-  return {.always_colocates = joins, .preempts = true, .sees_all = true};
+  const UsersPolicyOptions options = users_policy_parameters().read(parameters);
+  return {.always_colocates = options.joins,
+          .moves_running_jobs = options.always,
+          .preempts = true,
+          .sees_all = true};
 }
 
 }  // namespace corun::inline policies

@@ -168,7 +168,10 @@ std::optional<Lanes> lanes_of_events(const ReportRuns& runs, const TableReader& 
       case LogKind::kFail:
         finish(End::kGivenUp);
         break;
+      case LogKind::kPhase:
+        break;
       case LogKind::kPreempt:
+      case LogKind::kResize:
         finish(End::kPreempted);
         break;
     }

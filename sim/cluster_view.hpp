@@ -26,7 +26,9 @@ struct ViewOnType {
 struct JobView {
   JobId id = kNoJob;
   Time submit{0};
-  int gpus = 1;
+  int gpus = 1;      ///< that it asks for
+  int gpus_min = 0;  ///< an elastic job may run on any number from this
+  int gpus_max = 0;  ///< to this; 0 and 0: on `gpus` alone
   int priority = 0;
   int gpu_milli = 1000;          ///< share of each of its GPUs that it asks for [1/1000]
   std::uint32_t gpu_models = 0;  ///< bit GpuType::id: it may run on this type; 0: on any
@@ -38,12 +40,20 @@ struct JobView {
   std::span<const ViewOnType> on_types;
   int resubmissions = 0;        ///< returns to the queue after an OOM
   int preemptions = 0;          ///< how often it was taken off its GPUs
-  Duration served{0};           ///< time on its GPUs in runs that were preempted
+  int resizes = 0;              ///< how often it went on on other GPUs
+  int phase = 0;                ///< of a job that changes: `profile` is that of this phase, from 0
+  Duration served{0};           ///< time on its GPUs in runs that were preempted or resized
   std::optional<Time> started;  ///< its present run, probe or profiling segment; nothing: it waits
 
   /// The service that it attained up to now [ns of its time on GPUs]: `served` and its present run.
   Duration attained(Time now) const { return started ? later(served, now - *started) : served; }
 };
+
+/// Whether a job may run on this number of GPUs.
+inline bool may_have(const JobView& job, std::size_t gpus) {
+  const auto count = static_cast<int>(gpus);
+  return count == job.gpus || (count > 0 && job.gpus_min <= count && count <= job.gpus_max);
+}
 
 /// Whether a job may run on a GPU type.
 inline bool may_run_on(const JobView& job, const GpuType& type) {
@@ -56,6 +66,8 @@ inline JobView job_view_of(JobId id, const JobSpec& job) {
   job_view.id = id;
   job_view.submit = job.submit;
   job_view.gpus = job.gpus;
+  job_view.gpus_min = job.gpus_min;
+  job_view.gpus_max = job.gpus_max;
   job_view.priority = job.priority;
   job_view.gpu_milli = job.gpu_milli;
   job_view.gpu_models = job.gpu_models;

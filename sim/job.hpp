@@ -23,6 +23,9 @@ struct JobSpec {
   Time submit{0};
   Duration work{0};  ///< solo time of all its work on the reference GPU (gang: on each of its GPUs)
   int gpus = 1;      ///< gang size: all of them at once
+  /// An elastic job may run on any number of GPUs from the first to the second; 0 and 0: on `gpus` alone.
+  int gpus_min = 0;
+  int gpus_max = 0;
   int priority = 0;  ///< larger goes first with policies that use priorities
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
@@ -36,12 +39,30 @@ struct JobSpec {
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> epoch;  ///< solo time of one epoch, for profiling.mode: epoch
+  /// A job that changes: its phases are Workload::phases[first_phase] and the following; their work adds up to `work`, and
+  /// `profile` is that of the first. 0: one phase, which is the job itself.
+  std::uint32_t phases = 0;
+  std::uint32_t first_phase = 0;
 };
 
 /// The jobs of one replication as the engine takes them: a view of specs and an order that others own and keep.
 struct Workload {
   MemberSpan<JobSpec> jobs;         ///< JobId is the position and never changes
   std::span<const JobId> arrivals;  ///< submit times ascend; jobs of one time in this order
+  /// Of all jobs that change: each as a job of its own, with `work` above 0, of which `profile` is read, too. Within a
+  /// phase profile, memory and speed alone stay as they are.
+  MemberSpan<JobSpec> phases = {};
+
+  /// The number by which the world knows a job in one of its phases. Phases have numbers of their own, after the jobs'.
+  JobId in_phase(JobId job, std::uint32_t phase) const {
+    const JobSpec& spec = jobs[index(job)];
+    if (spec.phases == 0) return job;
+    return static_cast<JobId>(jobs.size() + spec.first_phase + phase);
+  }
+  const Profile& profile(JobId job, std::uint32_t phase) const {
+    const JobSpec& spec = jobs[index(job)];
+    return spec.phases == 0 ? spec.profile : phases[spec.first_phase + phase].profile;
+  }
 };
 
 }  // namespace corun::inline sim

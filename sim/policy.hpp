@@ -16,8 +16,8 @@
 /// has no access to the engine, so the same object can drive a simulated and a live cluster.
 namespace corun::inline sim {
 
-/// Start these jobs, all at once, on these GPUs. Every job must want exactly gpus.size() GPUs and
-/// becomes resident on each of them. Their memory is admitted in this order.
+/// Start these jobs, all at once, on these GPUs. Every job must want exactly gpus.size() GPUs, or permit so many
+/// (may_have()), and becomes resident on each of them. Their memory is admitted in this order.
 struct StartGroup {
   std::vector<JobId> jobs;
   std::vector<GpuId> gpus;
@@ -37,7 +37,15 @@ struct Preempt {
   std::optional<Reason> reason = std::nullopt;  ///< of each job; for the event log
 };
 
-using Decision = std::variant<StartGroup, Preempt, WakeAt>;
+/// Let this running job go on on these GPUs, now: as if it were preempted and started there, with the same cost, but
+/// without a place in the queue. The GPUs may have those that it has.
+struct Resize {
+  JobId job = kNoJob;
+  std::vector<GpuId> gpus;
+  std::optional<Reason> reason = std::nullopt;
+};
+
+using Decision = std::variant<StartGroup, Preempt, Resize, WakeAt>;
 
 /// A bound on the cost of a plan, by the costs that its policy believes.
 struct PlanBound {
@@ -86,7 +94,7 @@ class ProbePlanner {
                                                         std::span<const JobId> waiting) = 0;
 };
 
-/// One decision function, four events, three optional services. By default all but decide() do
+/// One decision function, five events, three optional services. By default all but decide() do
 /// nothing or return that there is no such service.
 class Policy {
  public:
@@ -112,6 +120,11 @@ class Policy {
   virtual void departed(JobId job, LogKind how, Time now) {
     (void)job;
     (void)how;
+    (void)now;
+  }
+  /// The job, on its GPUs or back in the queue, is in another phase: its profile has changed.
+  virtual void changed(const JobView& job, Time now) {
+    (void)job;
     (void)now;
   }
   virtual void corun_ended(const EpisodeOutcome&) {}

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/allocation_speed.hpp"
 #include "sim/ids.hpp"
 #include "sim/jobs_on_types.hpp"
 
@@ -31,6 +32,7 @@ struct CoRunners {
   std::uint32_t gpu_type = 0;  ///< GpuType::id of the GPU
 };
 
+/// Jobs are known by JobId, and a phase of a job that changes by Workload::in_phase().
 class World {
  public:
   virtual ~World() = default;
@@ -53,6 +55,9 @@ class World {
   /// Speed and memory of the jobs where they differ between the types of the cluster by job; nullptr: each
   /// job runs at GpuType::speed and has the memory demand of its profile everywhere.
   virtual const JobsOnTypes* on_types() const { return nullptr; }
+
+  /// How the speed of jobs alone depends on their allocation; nullptr: it does not.
+  virtual const AllocationSpeed* by_allocation() const { return nullptr; }
 
   /// Possible outcomes of a co-run of two: the weights add up to 1, and expected costs are means over them.
   /// On a cluster of several GPU types: on the first. Default: the expected speeds with weight 1.

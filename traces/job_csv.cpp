@@ -49,13 +49,12 @@ const std::vector<CsvColumn> kJobColumns = {{"job"},
                                             {"packing_label"},
                                             {"zoo"},
                                             {"batch"},
+                                            {"gpus_min"},
+                                            {"gpus_max"},
+                                            {"parallel_share"},
                                             {"state"}};
 
-/// Beginnings of the columns that each GPU type has, before its name.
-constexpr std::string_view kSoloOn = "solo_s@";
-constexpr std::string_view kMemoryOn = "mem_used_mib@";
 constexpr std::array kOnTypes{kSoloOn, kMemoryOn};
-constexpr std::string_view kDoesNotRun = "-";
 
 /// The one of these with which the name begins; empty if it is none.
 std::string_view beginning_of(std::string_view name) {
@@ -73,6 +72,7 @@ constexpr NumberRule kDistance{"a distance in percentage points", 0};
 constexpr IntegerRule kZooBatch{"a batch size", 1, 1'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
 constexpr IntegerRule kJobMilli{"thousandths of a GPU", 1, 1000};
+constexpr NumberRule kParallelShare{"a share of the work", 0, 1};
 constexpr IntegerRule kJobSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
 
 /// The bits of "V100M16|V100M32".
@@ -272,6 +272,23 @@ class OnTypes {
   std::size_t types_ = 0;
 };
 
+/// Reads between how many GPUs an elastic job may run on.
+void read_elastic(const CsvReader& csv, std::array<CsvReader::Column, 2> limits, JobSpec& spec) {
+  const auto least = csv.integer(limits[0], kGpusRule);
+  const auto most = csv.integer(limits[1], kGpusRule);
+  if (!least && !most) return;
+  const auto own = static_cast<std::int64_t>(spec.gpus);
+  spec.gpus_min = static_cast<int>(least.value_or(own));
+  spec.gpus_max = static_cast<int>(most.value_or(own));
+  if (spec.gpus_min > own) {
+    csv.refuse(limits[0], "at most the job's " + std::to_string(own) + " GPUs");
+  }
+  if (spec.gpus_max < own) {
+    csv.refuse(limits[1], "at least the job's " + std::to_string(own) + " GPUs");
+  }
+  if (spec.gpu_milli < 1000) csv.refuse(limits[0], "nothing for a job on a share of a GPU");
+}
+
 Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys,
                    const std::vector<RenamedColumn>& renamed, const LogRules& rules) {
   check_job_header(csv, kJobColumns, renamed);
@@ -300,6 +317,9 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto label = csv.column("packing_label");
   const auto zoo = csv.column("zoo");
   const auto batch = csv.column("batch");
+  const auto gpus_min = csv.column("gpus_min");
+  const auto gpus_max = csv.column("gpus_max");
+  const auto parallel_share = csv.column("parallel_share");
   const bool has_names = csv.has(job);
   const bool has_virtual_clusters = csv.has(virtual_cluster);
   CsvReader::Column state = csv.column("state");
@@ -386,6 +406,8 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
           ZooRun{std::string(csv.text(zoo)),
                  static_cast<double>(csv.integer(batch, kZooBatch).value_or(1)), csv.place(zoo)});
     }
+    read_elastic(csv, {gpus_min, gpus_max}, spec);
+    found.parallel_share = csv.number(parallel_share, kParallelShare).value_or(1);
     found.on_types = on_types.read(csv);
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));
@@ -555,105 +577,5 @@ std::vector<std::string_view> job_csv_columns() {
 }
 
 bool looks_like_job_csv(const TraceHead& head) { return has_columns(head, {"submit_s", "solo_s"}); }
-
-namespace {
-
-std::string model_names(const Trace& trace, std::uint32_t bits) {
-  std::string names;
-  for (std::size_t i = 0; i < trace.gpu_model_names.size(); ++i) {
-    if ((bits >> i & 1U) == 0) continue;
-    names += (names.empty() ? "" : "|") + trace.gpu_model_names[i];
-  }
-  return names;
-}
-
-/// Which of the rare columns are written.
-struct RareColumns {
-  bool gpu_milli = false;
-  bool gpu_models = false;
-  bool virtual_cluster = false;
-  bool steps = false;
-  bool packing_label = false;
-  bool zoo = false;             ///< both columns
-  std::vector<bool> solo_on;    ///< by type of Trace::measured_types
-  std::vector<bool> memory_on;  ///< the same
-
-  bool writes(std::string_view column) const {
-    if (column == "gpu_milli") return gpu_milli;
-    if (column == "gpu_models") return gpu_models;
-    if (column == "virtual_cluster") return virtual_cluster;
-    if (column == "steps") return steps;
-    if (column == "packing_label") return packing_label;
-    if (column == "zoo" || column == "batch") return zoo;
-    return column != "state";  // all have run
-  }
-};
-
-}  // namespace
-
-void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys) {
-  const auto any_job = [&](const auto& test) { return std::ranges::any_of(trace.jobs, test); };
-  RareColumns rare;
-  rare.gpu_milli = any_job([](const TraceJob& j) { return j.spec.gpu_milli < 1000; });
-  rare.gpu_models = any_job([](const TraceJob& j) { return j.spec.gpu_models != 0; });
-  rare.virtual_cluster = !trace.virtual_clusters.empty();
-  rare.steps = any_job([](const TraceJob& j) { return j.spec.steps != 0; });
-  rare.packing_label =
-      any_job([](const TraceJob& j) { return j.spec.profile.packing_label.has_value(); });
-  rare.zoo = any_job([](const TraceJob& j) { return j.zoo_run != nullptr; });
-  const std::size_t types = trace.measured_types.size();
-  for (std::size_t t = 0; t < types; ++t) {
-    rare.solo_on.push_back(
-        any_job([&](const TraceJob& j) { return !std::isnan(on_type(j, t).solo_s); }));
-    rare.memory_on.push_back(
-        any_job([&](const TraceJob& j) { return !std::isnan(on_type(j, t).memory_mib); }));
-  }
-  std::string separator;
-  for (const CsvColumn& column : kJobColumns) {
-    if (rare.writes(column.name)) out << std::exchange(separator, ",") << column.name;
-  }
-  for (std::size_t t = 0; t < types; ++t) {
-    const std::string& type = trace.measured_types[t].name;
-    if (rare.solo_on[t]) out << ',' << csv_text(std::string(kSoloOn) + type);
-    if (rare.memory_on[t]) out << ',' << csv_text(std::string(kMemoryOn) + type);
-  }
-  out << '\n';
-  for (const TraceJob& found : trace.jobs) {
-    const JobSpec& job = found.spec;
-    const Profile& profile = job.profile;
-    out << csv_text(found.name) << ',' << csv_seconds(job.submit) << ',' << csv_seconds(job.work)
-        << ',' << std::to_string(job.gpus) << ',' << std::to_string(job.priority) << ','
-        << csv_number(profile.gpu_util_pct) << ',' << csv_number(profile.mem_alloc_pct) << ','
-        << csv_number(profile.mem_time_pct) << ',' << csv_number(profile.mem_used_mib) << ','
-        << std::to_string(job.request.cpu_milli) << ',' << std::to_string(job.request.memory_mib)
-        << ',' << (job.epoch ? csv_seconds(*job.epoch) : std::string()) << ','
-        << csv_text(keys.text(found.key)) << ','
-        << (found.cluster == kUnknownCluster ? std::string() : std::to_string(found.cluster)) << ','
-        << csv_number(found.uncertainty) << ',' << (profile.imputed ? '1' : '0');
-    if (rare.gpu_milli) {
-      out << ',' << (job.gpu_milli < 1000 ? std::to_string(job.gpu_milli) : std::string());
-    }
-    if (rare.gpu_models) out << ',' << csv_text(model_names(trace, job.gpu_models));
-    if (rare.virtual_cluster) out << ',' << csv_text(trace.virtual_clusters[job.virtual_cluster]);
-    if (rare.steps) out << ',' << std::to_string(job.steps);
-    if (rare.packing_label) {
-      out << ','
-          << (profile.packing_label ? std::to_string(*profile.packing_label) : std::string());
-    }
-    if (rare.zoo) {
-      const ZooRun* run = found.zoo_run.get();
-      out << ',' << (run == nullptr ? std::string() : csv_text(run->model)) << ','
-          << (run == nullptr ? std::string() : csv_number(run->batch));
-    }
-    for (std::size_t t = 0; t < types; ++t) {
-      const JobOnType on = on_type(found, t);
-      if (rare.solo_on[t]) {
-        out << ',' << (std::isinf(on.solo_s) ? std::string(kDoesNotRun) : csv_number(on.solo_s));
-      }
-      if (rare.memory_on[t]) out << ',' << csv_number(on.memory_mib);
-    }
-    out << '\n';
-  }
-}
 
 }  // namespace corun::inline traces

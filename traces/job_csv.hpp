@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traces/csv_reader.hpp"
@@ -36,6 +37,9 @@
 ///   zoo            a model of the zoo (`corun list zoo`), which the job trains: its profile is predicted as far
 ///                  as the row does not have it
 ///   batch          samples of its training step, 1 or more; 1 if empty
+///   gpus_min, gpus_max  an elastic job may run on any number of GPUs between them; `gpus` if one is empty
+///   parallel_share share of the work that several GPUs do in parallel (Amdahl), 0 to 1; 1 if empty. With n GPUs an elastic
+///                  job is (1 - p + p / gpus) / (1 - p + p / n) times as fast as with `gpus`
 ///   state          how the job ended (logs/job_states.hpp): rows of jobs that did not end are left out
 ///   solo_s@TYPE    [s] run time alone on a GPU of TYPE, 1e-9 to 9e7; "-": does not run there
 ///   mem_used_mib@TYPE  memory demand on a GPU of TYPE [MiB]
@@ -46,6 +50,11 @@
 /// Times are kept to the nanosecond. Identifiers follow the order of rows. Other columns are left out (Trace::unread_columns), but a name that is
 /// nearly that of a missing column above is refused.
 namespace corun::inline traces {
+
+/// Beginnings of the columns that each GPU type has, before its name, and a solo_s of the first.
+inline constexpr std::string_view kSoloOn = "solo_s@";
+inline constexpr std::string_view kMemoryOn = "mem_used_mib@";
+inline constexpr std::string_view kDoesNotRun = "-";
 
 /// Parses "arrival=submit_s,hours=solo_s*3600,end-start=solo_s,note=": a column of the file, in quotes if its name
 /// has a comma, or arithmetic on columns (logs/column_expression.hpp), its name above and, for numbers, a factor;
@@ -71,7 +80,7 @@ bool looks_like_job_csv(const TraceHead& head);
 /// The names of the table's columns, without those that each GPU type has.
 std::vector<std::string_view> job_csv_columns();
 
-/// Writes all columns but `state`, in the table's order, but leaves out those of the nine before it that no job uses.
+/// Writes all columns but `state`, in the table's order, but leaves out those from gpu_milli on that no job uses.
 /// Reading it back gives the same jobs with the same identifiers; `source`, `reference_type`, features and `shuffled_by_default` are not part of the file, nor is a type on
 /// which nothing is known of any job. Names must have no tabs and line breaks, as from every reader.
 void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& keys);

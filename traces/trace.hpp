@@ -56,6 +56,9 @@ struct TraceJob {
   double uncertainty = kUnknownUncertainty;
   std::vector<double> features = {};     ///< by Trace::feature_list; NaN: not known
   std::vector<JobOnType> on_types = {};  ///< by Trace::measured_types; may end early: on_type()
+  /// Share of the work that several GPUs do in parallel (Amdahl), 0 to 1: the speed of an elastic job by its number of
+  /// GPUs.
+  double parallel_share = 1;
   std::shared_ptr<const ZooRun> zoo_run = {};  ///< null if it names no model
   std::vector<std::uint32_t> carried = {};     ///< by Trace::carried: place of its text
 };
@@ -86,6 +89,8 @@ struct JobsInState {
 
 struct Trace {
   std::vector<TraceJob> jobs;  ///< by JobId
+  /// The phases of jobs that change (JobSpec::first_phase), each as a job of its own.
+  std::vector<TraceJob> phases;
   /// Known features of a job alone beyond its profile: for worlds and beliefs, which ask by name. Empty if
   /// there are none.
   std::vector<SpeedTable::Feature> feature_list;
@@ -110,6 +115,7 @@ struct Trace {
 /// A trace without jobs that has the tables of `whole`, so that it can take jobs of it.
 inline Trace without_jobs(const Trace& whole) {
   Trace empty;
+  empty.phases = whole.phases;
   empty.feature_list = whole.feature_list;
   empty.virtual_clusters = whole.virtual_clusters;
   empty.gpu_model_names = whole.gpu_model_names;
@@ -118,6 +124,14 @@ inline Trace without_jobs(const Trace& whole) {
   empty.carried = whole.carried;
   empty.source = whole.source;
   return empty;
+}
+
+/// The jobs as the world knows them: those of the trace, then their phases (Workload::in_phase()).
+inline Trace with_phases_as_jobs(const Trace& trace) {
+  Trace known = trace;
+  known.jobs.insert(known.jobs.end(), trace.phases.begin(), trace.phases.end());
+  known.phases.clear();
+  return known;
 }
 
 /// By JobId; the trace must outlive them.
@@ -163,7 +177,7 @@ inline std::vector<JobId> by_submit_time(const Trace& trace) {
 
 /// The jobs in this order of arrival for the engine. Both arguments must outlive it.
 inline Workload workload_of(const Trace& trace, std::span<const JobId> arrivals) {
-  return {{trace.jobs, &TraceJob::spec}, arrivals};
+  return {{trace.jobs, &TraceJob::spec}, arrivals, {trace.phases, &TraceJob::spec}};
 }
 
 }  // namespace corun::inline traces

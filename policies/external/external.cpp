@@ -107,6 +107,10 @@ class External final : public Policy {
     arrivals_.push_back({{"event", "arrive"}, {"job", index(job.id)}, {"asks", asks(job)}});
   }
 
+  void changed(const JobView& job, Time) override {
+    events_.push_back({{"event", "change"}, {"job", index(job.id)}, {"asks", asks(job)}});
+  }
+
   void departed(JobId job, LogKind how, Time) override {
     if (how == LogKind::kFinish || how == LogKind::kFail) in_system_.erase(job);
     events_.push_back({{"event", std::string(log_word(how))}, {"job", index(job)}});
@@ -171,6 +175,8 @@ class External final : public Policy {
         return "fail";
       case LogKind::kPreempt:
         return "preempt";
+      case LogKind::kResize:
+        return "resize";
       case LogKind::kProfiled:
         return "profiled";
       default:
@@ -184,6 +190,8 @@ class External final : public Policy {
     for (const ViewOnType& type : job.on_types) speeds.push_back(type.speed);
     return {{"submit_ns", job.submit.count()},
             {"gpus", job.gpus},
+            {"gpus_min", job.gpus_min},
+            {"gpus_max", job.gpus_max},
             {"gpu_milli", job.gpu_milli},
             {"gpu_models", job.gpu_models},
             {"priority", job.priority},
@@ -237,6 +245,7 @@ class External final : public Policy {
       nodes.push_back({{"gpus", node.gpus},
                        {"gpu_type", node.gpu.name},
                        {"gpu_type_id", node.gpu.id},
+                       {"switch", node.switch_id},
                        {"gpu_speed", node.gpu.speed},
                        {"gpu_memory_mib", node.gpu.memory_mib},
                        {"cpu_milli", node.cpu_milli},
@@ -295,7 +304,7 @@ class External final : public Policy {
   }
 
   /// {"decisions": [{"event": "start", "jobs": [1, 2], "gpus": [0]}, {"event": "preempt", "jobs": [3]},
-  ///                {"event": "wake", "time_ns": 5}]}
+  ///                {"event": "resize", "jobs": [4], "gpus": [0, 1]}, {"event": "wake", "time_ns": 5}]}
   void read(const Json& answer, std::vector<Decision>& out) {
     if (!answer.is_object() || answer.size() != 1 || !answer.contains("decisions") ||
         !answer["decisions"].is_array()) {
@@ -311,6 +320,11 @@ class External final : public Policy {
         out.emplace_back(StartGroup{ids<JobId>(d, "jobs"), ids<GpuId>(d, "gpus")});
       } else if (event == "preempt" && d.size() == 2) {
         out.emplace_back(Preempt{ids<JobId>(d, "jobs")});
+      } else if (event == "resize" && d.size() == 3) {
+        const std::vector<JobId> jobs = ids<JobId>(d, "jobs");
+        if (jobs.size() != 1)
+          refuse("answer", "found " + answered() + ", expected one job to resize");
+        out.emplace_back(Resize{jobs.front(), ids<GpuId>(d, "gpus")});
       } else if (event == "wake" && d.size() == 2 && d.contains("time_ns") &&
                  d["time_ns"].is_number_integer()) {
         const Time at{d["time_ns"].get<std::int64_t>()};
@@ -320,7 +334,8 @@ class External final : public Policy {
         refuse("answer", "found " + answered() +
                              ", expected decisions such as {\"event\": \"start\", \"jobs\": [...], "
                              "\"gpus\": [...]}, "
-                             "{\"event\": \"preempt\", \"jobs\": [...]} or {\"event\": \"wake\", "
+                             "{\"event\": \"preempt\", \"jobs\": [...]}, {\"event\": \"resize\", "
+                             "\"jobs\": [J], \"gpus\": [...]} or {\"event\": \"wake\", "
                              "\"time_ns\": T}");
       }
     }

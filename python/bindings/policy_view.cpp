@@ -90,6 +90,8 @@ py::dict jobs_table(const PyView& self, const py::object& given) {
   table["job"] = whole([](const JobView& j) { return index(j.id); });
   table["submit_ns"] = whole([](const JobView& j) { return j.submit.count(); });
   table["gpus"] = whole([](const JobView& j) { return j.gpus; });
+  table["gpus_min"] = whole([](const JobView& j) { return j.gpus_min; });
+  table["gpus_max"] = whole([](const JobView& j) { return j.gpus_max; });
   table["gpu_milli"] = whole([](const JobView& j) { return j.gpu_milli; });
   table["gpu_models"] = whole([](const JobView& j) { return j.gpu_models; });
   table["priority"] = whole([](const JobView& j) { return j.priority; });
@@ -106,6 +108,8 @@ py::dict jobs_table(const PyView& self, const py::object& given) {
   table["imputed"] = column<bool>(jobs, [](const JobView& j) { return j.profile.imputed; });
   table["resubmissions"] = whole([](const JobView& j) { return j.resubmissions; });
   table["preemptions"] = whole([](const JobView& j) { return j.preemptions; });
+  table["resizes"] = whole([](const JobView& j) { return j.resizes; });
+  table["phase"] = whole([](const JobView& j) { return j.phase; });
   table["served_ns"] = whole([&](const JobView& j) { return j.attained(view.now()).count(); });
   table["started_ns"] = column<double>(jobs, [](const JobView& j) {
     return j.started ? static_cast<double>(j.started->count()) : kUnknown;
@@ -187,6 +191,7 @@ py::list nodes(const PyView& self) {
     d["gpus"] = node.gpus;
     d["gpu_type"] = node.gpu.name;
     d["gpu_type_id"] = node.gpu.id;
+    d["switch"] = node.switch_id;
     d["gpu_speed"] = node.gpu.speed;
     d["gpu_memory_mib"] = node.gpu.memory_mib;
     d["cpu_milli"] = node.cpu_milli;
@@ -249,6 +254,14 @@ void bind_job(py::module_& module) {
       .def_property_readonly("resubmissions", of([](const JobView& j) { return j.resubmissions; }),
                              "returns to the queue after it ran out of memory")
       .def_property_readonly("preemptions", of([](const JobView& j) { return j.preemptions; }))
+      .def_property_readonly("resizes", of([](const JobView& j) { return j.resizes; }),
+                             "how often it went on on other GPUs")
+      .def_property_readonly("phase", of([](const JobView& j) { return j.phase; }),
+                             "of a job that changes: its profile is that of this phase, from 0")
+      .def_property_readonly(
+          "gpus_min", of([](const JobView& j) { return j.gpus_min; }),
+          "an elastic job may run on so many GPUs, up to gpus_max; 0: it is not elastic")
+      .def_property_readonly("gpus_max", of([](const JobView& j) { return j.gpus_max; }))
       .def_property_readonly(
           "served_ns", [](const PyJob& job) { return job.view.attained(job.now).count(); },
           "time on its GPUs up to now, in its present run and those that were preempted")

@@ -76,6 +76,8 @@ std::string_view word_of(LogKind kind) {
       return "fail";
     case LogKind::kPreempt:
       return "preempt";
+    case LogKind::kResize:
+      return "resize";
     case LogKind::kProfiled:
       return "profiled";
     default:
@@ -85,12 +87,13 @@ std::string_view word_of(LogKind kind) {
 
 /// The types of decisions, and of what events tell: named tuples of corun/policy.py.
 struct Types {
-  py::object start, preempt, wake, co_run, member, probe;
+  py::object start, preempt, resize, wake, co_run, member, probe;
 
   Types() {
     const py::object module = py::module_::import("corun.policy");
     start = module.attr("Start");
     preempt = module.attr("Preempt");
+    resize = module.attr("Resize");
     wake = module.attr("Wake");
     co_run = module.attr("CoRun");
     member = module.attr("Member");
@@ -138,6 +141,7 @@ class PythonPolicy final : public Policy {
       decide_ = method("decide");
       arrived_ = method("arrived");
       departed_ = method("departed");
+      changed_ = method("changed");
       corun_ended_ = method("corun_ended");
       probe_ended_ = method("probe_ended");
     });
@@ -149,7 +153,8 @@ class PythonPolicy final : public Policy {
 
   ~PythonPolicy() override {
     py::gil_scoped_acquire gil;
-    object_ = decide_ = arrived_ = departed_ = corun_ended_ = probe_ended_ = view_ = py::object();
+    object_ = decide_ = arrived_ = departed_ = changed_ = corun_ended_ = probe_ended_ = view_ =
+        py::object();
     types_.reset();
     turn_->belief = nullptr;
     gil.dec_ref();  // the one of make_python_policy()
@@ -167,6 +172,13 @@ class PythonPolicy final : public Policy {
     if (arrived_.is_none()) return;
     const py::gil_scoped_acquire gil;
     call([&] { arrived_(make_job(job, now), now.count()); });
+  }
+
+  void changed(const JobView& job, Time now) override {
+    news_ = true;
+    if (changed_.is_none()) return;
+    const py::gil_scoped_acquire gil;
+    call([&] { changed_(make_job(job, now), now.count()); });
   }
 
   void departed(JobId job, LogKind how, Time) override {
@@ -271,6 +283,13 @@ class PythonPolicy final : public Policy {
       } else if (type.is(types_->preempt)) {
         wakes_.act();
         out.emplace_back(Preempt{ids<JobId>(answer, d, 0)});
+      } else if (type.is(types_->resize)) {
+        wakes_.act();
+        const auto job = as_whole(PyTuple_GET_ITEM(d.ptr(), 0));
+        if (!job || *job < 0 || *job >= static_cast<std::int64_t>(index(kNoJob))) {
+          refuse_answer(answer, "expected the number of a job in corun.Resize");
+        }
+        out.emplace_back(Resize{static_cast<JobId>(*job), ids<GpuId>(answer, d, 1)});
       } else if (type.is(types_->wake)) {
         const auto at = as_whole(PyTuple_GET_ITEM(d.ptr(), 0));
         if (!at) refuse_answer(answer, "expected a whole number of nanoseconds in corun.Wake");
@@ -322,7 +341,7 @@ class PythonPolicy final : public Policy {
   ExternalWakes wakes_;
   bool news_ = false;  ///< an event since the last decide()
   std::optional<Types> types_;
-  py::object object_, decide_, arrived_, departed_, corun_ended_, probe_ended_, view_;
+  py::object object_, decide_, arrived_, departed_, changed_, corun_ended_, probe_ended_, view_;
 };
 
 }  // namespace

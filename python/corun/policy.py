@@ -15,6 +15,13 @@ class Preempt(NamedTuple):
     jobs: Sequence[int]
 
 
+class Resize(NamedTuple):
+    """Let this running job go on on all of these GPUs, at the cost of a preemption. An elastic job may have from
+    gpus_min to gpus_max of them."""
+    job: int
+    gpus: Sequence[int]
+
+
 class Wake(NamedTuple):
     """Call decide() at this time, if jobs wait then."""
     time_ns: int
@@ -52,18 +59,21 @@ class Policy:
     """Base of policies; corun makes an object for each replication. Subclasses write decide(), and may write
 
         arrived(job, now_ns)   a corun.Job has joined the queue: it is new, or back
-        departed(job, how)     its number; how: finish, fail, oom, preempt, profiled, probed
+        departed(job, how)     its number; how: finish, fail, oom, preempt, resize, profiled, probed
+        changed(job, now_ns)   a corun.Job is in another phase, with another profile
         corun_ended(co_run)    a corun.CoRun
         probe_ended(probe)     a corun.Probe
 
     `belief`: "configured" gives it the belief of the configuration, which learns. `start`: "join" lets it place jobs
-    beside running ones whatever control.start says. Randomness must come from view.seed alone, or a replay is not
+    beside running ones whatever control.start says. `asked`: "running" calls decide() while jobs run and none waits,
+    too, so that it can resize or preempt. Randomness must come from view.seed alone, or a replay is not
     repeatable."""
     belief = "none"
     start = "control"
+    asked = "waiting"
 
     def decide(self, view):
-        """A list of Start, Preempt and Wake, or None. Called in every pass, and again as long as the last call
+        """A list of Start, Preempt, Resize and Wake, or None. Called in every pass, and again as long as the last call
         started or preempted a job and a job waits."""
         raise NotImplementedError(f"{type(self).__name__} needs a method decide(self, view)")
 

@@ -46,7 +46,7 @@ class _Classes:
             number += 1
         self.factories[words] = factory
         fields = {"name": "python", "label": name.rsplit(".", 1)[-1], "class": list(words)}
-        for key in ("start", "belief"):
+        for key in ("start", "belief", "asked"):
             value = getattr(factory, key, None)
             if isinstance(value, str):
                 fields[key] = value

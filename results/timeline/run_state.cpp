@@ -33,6 +33,9 @@ std::string RunState::follow(const LogEntry& entry) {
   }
   if (place == Place::kUnknown) return cannot("did not arrive before");
   if (place == Place::kGone) return cannot("has ended");
+  if (entry.kind == LogKind::kPhase) {
+    return place == Place::kRunning ? "" : cannot("is on no GPU");
+  }
   if (comes(entry.kind)) {
     if (place == Place::kRunning) return cannot("is on a GPU");
     if (entry.gpus.empty()) return "a job starts without a GPU";

@@ -31,6 +31,8 @@ std::string_view end_text(LogKind kind) {
       return "given up";
     case LogKind::kPreempt:
       return "preempted";
+    case LogKind::kResize:
+      return "resized";
     default:
       return name_of(kind);
   }
@@ -97,6 +99,8 @@ class Writing {
     const std::string name(events_.name(entry.job));
     if (entry.kind == LogKind::kArrive) {
       writer_.instant(now_, kSubmissions, "submit " + name, "submission", job_json(entry));
+    } else if (entry.kind == LogKind::kPhase) {
+      decision(entry, name);
     } else if (comes(entry.kind)) {
       arrive_on_gpus(entry, name);
     } else {
@@ -127,12 +131,12 @@ class Writing {
     for (std::size_t i = 0; i < entry.gpus.size(); ++i) {
       const TraceTrack at = track(entry.gpus[i], state_.lanes()[i]);
       writer_.end(now_, at, {{"end", how}});
-      if (failure || entry.kind == LogKind::kPreempt) {
+      if (failure || entry.kind == LogKind::kPreempt || entry.kind == LogKind::kResize) {
         writer_.instant(now_, at, what, name_of(entry.kind), job_json(entry));
       }
     }
     if (failure) writer_.instant(now_, kFailures, what, name_of(entry.kind), on_gpus(entry));
-    if (entry.kind == LogKind::kPreempt) decision(entry, name);
+    if (entry.kind == LogKind::kPreempt || entry.kind == LogKind::kResize) decision(entry, name);
   }
 
   void decision(const LogEntry& entry, const std::string& name) {

@@ -19,6 +19,7 @@
 #include "traces/paper_workloads.hpp"
 #include "traces/tables/apply_solo_table.hpp"
 #include "traces/tables/measured_jobs.hpp"
+#include "traces/tables/phase_table.hpp"
 
 namespace corun::inline runner {
 
@@ -66,6 +67,11 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
         "workload.labels is for source lucid, found source " + w.source + "; leave it out");
   }
   const bool reads_log = source.reads_file && !source.generates;
+  if (w.phases && (given || !reads_log)) {
+    throw InputError(
+        config.place("workload.phases"),
+        "workload.phases is for sources that read jobs, found " + w.source + "; leave it out");
+  }
   for (const auto& [key, set] : {std::pair("workload.states", w.states.has_value()),
                                  std::pair("workload.strict", w.strict)}) {
     if (!set || reads_log) continue;
@@ -197,6 +203,18 @@ void WorkloadSource::fit_types(Trace& trace) const {
   if (restricts_gpu_models(*cluster_, trace)) fit_gpu_models(*config_, *cluster_, trace);
 }
 
+/// The phases of workloads that the table of solo times has, on the GPU types of the cluster.
+void WorkloadSource::fit_phases(Trace& trace) const {
+  if (trace.phases.empty() || solo_times_ == nullptr) return;
+  Trace phases = without_jobs(trace);
+  phases.jobs = std::exchange(phases.phases, {});
+  const std::string reference = types_.reference(trace);
+  apply_solo_table(phases, *solo_times_, reference, [&](std::string_view a, std::string_view b) {
+    return cluster_->types.same(a, b);
+  });
+  trace.phases = std::move(phases.jobs);
+}
+
 void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   const WorkloadConfig& w = config_->workload;
   TraceQuery query;
@@ -226,7 +244,8 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   given_ = {read, &read->trace};
   read_solo_times(files);
   const std::map<WorkloadKey, double> memory = measured_memory(read->trace, cluster, files);
-  if (memory.empty() && solo_times_ == nullptr && !restricts_gpu_models(cluster, read->trace) &&
+  if (memory.empty() && solo_times_ == nullptr && !w.phases &&
+      !restricts_gpu_models(cluster, read->trace) &&
       std::ranges::none_of(read->trace.jobs, names_zoo_model)) {
     return;
   }
@@ -237,7 +256,12 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
     job.spec.profile.mem_used_mib = known->second;
   }
   predict_profiles(*fitted);
+  if (w.phases) {
+    const std::string phases = files.find(*w.phases, config_->place("workload.phases"));
+    read_phases(phases, tables_->keys(), *fitted);
+  }
   fit_types(*fitted);
+  fit_phases(*fitted);
   given_ = std::move(fitted);
 }
 

@@ -68,6 +68,7 @@ class WorkloadSource {
   std::map<WorkloadKey, double> measured_memory(const Trace& trace, const Cluster& cluster,
                                                 InputFiles& files);
   void read_solo_times(InputFiles& files);
+  void fit_phases(Trace& trace) const;
   /// Reads the table that `key` names, and checks its names of GPU types.
   const SoloTable& solo_table(InputFiles& files, const std::string& path, const char* key);
   std::optional<std::string> reference_of_draws() const;

@@ -47,7 +47,9 @@ MeasuredTable groups_of(const Measurements& table, bool with_speeds) {
 
 WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
                            std::shared_ptr<MeasurementTables> tables)
-    : tables_(std::move(tables)), types_of_jobs_(config, cluster) {
+    : tables_(std::move(tables)),
+      levels_{config.world.across_nodes, config.world.across_switches},
+      types_of_jobs_(config, cluster) {
   const WorldConfig& w = config.world;
   const std::vector<std::string> types = cluster.spec.models();
   by_type_.assign(types.size(), 0);
@@ -245,6 +247,19 @@ std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
 }
 
 std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
+  if (!trace.phases.empty()) return world(with_phases_as_jobs(trace));
+  std::unique_ptr<World> world = co_runs(trace);
+  const bool spans = levels_.across_nodes < 1 || levels_.across_switches < 1;
+  const auto elastic = [](const TraceJob& job) { return job.spec.gpus_max > 0; };
+  if (!spans && std::ranges::none_of(trace.jobs, elastic)) return world;
+  std::vector<ParallelJob> jobs;
+  for (const TraceJob& job : trace.jobs) jobs.push_back({job.spec.gpus, job.parallel_share});
+  return std::make_unique<AllocationWorld>(
+      std::move(world), std::make_unique<const AllocationSpeeds>(std::move(jobs), levels_));
+}
+
+/// The world but for what depends on the allocation.
+std::unique_ptr<World> WorldBuilder::co_runs(const Trace& trace) const {
   std::vector<std::unique_ptr<World>> worlds;
   if (listed_) worlds.push_back(std::make_unique<ListedPairsWorld>(listed_, keys_of(trace)));
   for (const CoRunCosts& costs : costs_) worlds.push_back(world_of(trace, costs));

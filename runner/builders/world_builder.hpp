@@ -7,7 +7,11 @@
 #include <vector>
 
 #include "knowledge/model_file.hpp"
+<<<<<<< HEAD
 #include "models/interference/held_out.hpp"
+=======
+#include "models/allocation_speeds.hpp"
+>>>>>>> wt-s
 #include "models/interference/interference_world.hpp"
 #include "models/listed_pairs_world.hpp"
 #include "runner/builders/cluster_builder.hpp"
@@ -68,8 +72,10 @@ class WorldBuilder {
   void note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster);
   void note_extrapolated(const std::vector<std::string>& types);
   std::unique_ptr<World> world_of(const Trace& trace, const CoRunCosts& costs) const;
+  std::unique_ptr<World> co_runs(const Trace& trace) const;
 
   std::shared_ptr<MeasurementTables> tables_;
+  LevelSpeeds levels_;
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
   std::shared_ptr<const ModelFile> model_file_;
   std::vector<CoRunCosts> costs_;     ///< all different

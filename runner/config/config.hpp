@@ -33,6 +33,7 @@ struct WorkloadConfig {
   /// GPU type of the solo times; null: that of the file, else the first of cluster.machines.
   std::optional<std::string> gpu_type;
   std::optional<std::string> solo_times;  ///< table of solo times by workload and GPU type
+  std::optional<std::string> phases;      ///< table of phases: traces/tables/phase_table.hpp
   std::optional<QueueOrder> order;        ///< null: the source's own default
   std::int64_t jobs = 24;                 ///< how many jobs a generated source makes
   std::optional<double> load;             ///< offered work over capacity; null: all jobs at time 0
@@ -52,6 +53,7 @@ struct ClusterConfig {
   std::optional<std::string> machines;  ///< nodes of several GPU types: parse_machines()
   std::int64_t nodes = 4;
   std::int64_t gpus_per_node = 1;
+  std::optional<std::int64_t> nodes_per_switch;  ///< null: all nodes are on one switch
   std::string gpu_type = "V100-16GB";
   std::optional<std::string> gpu_types;  ///< YAML file of own GPU types (gpu_types_file.hpp)
   std::optional<double> gpu_memory_mib;  ///< null: that of the GPU type
@@ -70,6 +72,9 @@ struct WorldConfig {
   std::optional<std::string> path;   ///< *.corun.csv or a pair table; null: the papers' tables
   double effort = 1;  ///< of the fit of the model (models/interference/fits/effort.hpp)
   bool noise = true;
+  /// Speed of a gang alone relative to one node: on several nodes of a switch, and on several switches.
+  double across_nodes = 1;
+  double across_switches = 1;
 };
 
 struct BeliefConfig {

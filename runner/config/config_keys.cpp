@@ -27,6 +27,7 @@ constexpr Within<double> kDuration{1e-9, 1e9};
 constexpr Within<double> kDurationOrNone{0, kDuration.max};
 constexpr Within<double> kFactor{1e-6, 1e6};
 constexpr Within<double> kShare{0, 1};
+constexpr Within<double> kSpeedAcross{1e-3, 1};
 constexpr Within<double> kEffort{kLeastEffort, 1};
 
 KeyText text(Slot<std::string> slot) { return {slot}; }
@@ -86,6 +87,8 @@ void add(KeyList& keys, WorkloadConfig& c) {
        "GPU type of the solo times; null: that of the file, else the first of cluster.machines"},
       {"workload.solo_times", text(c.solo_times),
        "table of solo times and memory by workload and GPU type, for jobs of any source"},
+      {"workload.phases", text(c.phases),
+       "table of phases of jobs that change, by job or workload; for sources that read jobs"},
       {"workload.order", word(c.order),
        "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
       {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),
@@ -107,6 +110,8 @@ void add(KeyList& keys, ClusterConfig& c) {
        "gpu_type"},
       {"cluster.nodes", whole(c.nodes, kCount), "nodes of the simulated cluster"},
       {"cluster.gpus_per_node", whole(c.gpus_per_node, kCount), "GPUs of each node"},
+      {"cluster.nodes_per_switch", whole(c.nodes_per_switch, kCount),
+       "nodes on each switch (rack), in their order; null: one switch has all"},
       {"cluster.gpu_type", text(c.gpu_type), "sets the memory of a GPU"},
       {"cluster.gpu_types", text(c.gpu_types),
        "YAML file of GPU types of your own, beside those of corun list gpus"},
@@ -142,6 +147,10 @@ void add(KeyList& keys, WorldConfig& c) {
       {"world.effort", number(c.effort, kEffort),
        "share of the work that the fit of the model takes; below 1 for trials, it errs more"},
       {"world.noise", flag(c.noise), "false: expected speeds"},
+      {"world.across_nodes", number(c.across_nodes, kSpeedAcross),
+       "speed of a gang on several nodes of a switch, relative to one node"},
+      {"world.across_switches", number(c.across_switches, kSpeedAcross),
+       "the same on several switches"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
 }

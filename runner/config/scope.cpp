@@ -44,6 +44,17 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"arrivals", "arrival poisson synthetic offered-load", kYes,
      "submit times of a trace, all at once, or drawn for an offered load",
      "submit_s workload.load workload.order", "docs/formats.md"},
+    {"phases", "phase dynamic non-stationary adaptation", kYes,
+     "a job may have parts of its work with profiles, memory and co-run costs of their own",
+     "workload.phases", "docs/formats.md"},
+    {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kPartly,
+     "a gang alone has a speed on one node, on several, and on several switches; jobs do not slow "
+     "each other on the network",
+     "world.across_nodes world.across_switches cluster.nodes_per_switch", "docs/design.md"},
+    {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
+     "policies of your own may run a job on another number of GPUs and resize it; no policy of "
+     "corun does so, and statistical efficiency is not modelled",
+     "gpus_min gpus_max parallel_share external", "docs/design.md"},
     {"migration", "migrate move defragmentation", kPartly,
      "a preempted job may start on other GPUs at the cost of preemption; srsf-packed moves jobs "
      "so; "
@@ -76,15 +87,6 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"failures", "failure fault faults crash outage mtbf maintenance", kPartly,
      "jobs fail when memory runs out; nodes and GPUs never fail", "cluster.oom.retries",
      "docs/configuration.md"},
-    {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kNo,
-     "a job keeps its number of GPUs; batch sizes do not change. Give each choice as a trace of "
-     "its own",
-     "", "docs/formats.md"},
-    {"phases", "phase dynamic non-stationary adaptation", kNo,
-     "a job has one profile from start to end. Cut a long job into several", "", "docs/formats.md"},
-    {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kNo,
-     "a gang is as fast on many nodes as on one. The placement of fifo keeps gangs on few nodes",
-     "", "docs/policies.md"},
     {"MIG", "slice slices slicing partition partitioning instance", kNo,
      "a GPU has no slices. Describe a slice as a GPU type of its own (cluster.gpu_types); no "
      "policy "

@@ -161,6 +161,26 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
   return std::nullopt;
 }
 
+/// The refusal of jobs that change or are elastic beside control that they do not have; nothing if there is none.
+std::optional<Refusal> refusal_of_change(const Config& config, const Trace& trace) {
+  const auto refuse = [&](const std::string& what) {
+    const bool rounds = config.control.mode == ControlMode::kRounds;
+    return Refusal{config.place(rounds ? "control.mode" : "control.tick_s"),
+                   what + (rounds ? " are for control.mode: events, found rounds"
+                                  : " are for jobs without clock ticks, found control.tick_s")};
+  };
+  const bool rounds = config.control.mode == ControlMode::kRounds;
+  if (!trace.phases.empty() && (rounds || config.control.tick_s)) return refuse("phases of jobs");
+  if (!rounds) return std::nullopt;
+  if (std::ranges::any_of(trace.jobs, [](const TraceJob& j) { return j.spec.gpus_max > 0; })) {
+    return refuse("elastic jobs");
+  }
+  if (config.world.across_nodes < 1 || config.world.across_switches < 1) {
+    return refuse("speeds across nodes");
+  }
+  return std::nullopt;
+}
+
 /// Of jobs that may run on several GPU types, how their run times on all but one are known.
 struct Converted {
   bool any = false;
@@ -207,6 +227,7 @@ std::optional<Refusal> refusal_of_jobs(const Config& config, const Cluster& clus
   if (trace.jobs.empty()) {
     return Refusal{config.place("workload.path"), "the workload has no jobs"};
   }
+  if (auto refusal = refusal_of_change(config, trace)) return refusal;
   GpuCounts counts = gpu_counts(config, cluster, trace);
   if (counts.refusal) return std::move(counts.refusal);
   const bool whole = cluster.virtual_clusters.empty();

@@ -52,8 +52,23 @@ JobEstimates with_measured_profiles(JobEstimates estimates) {
   return estimates;
 }
 
-JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
+namespace {
+
+/// The profile of a job, or of one of its phases, as policies see it.
+Profile seen(const JobEstimates& estimates, JobId id, Profile profile) {
   constexpr double kMostPercent = 100;
+  const EstimatesConfig& config = estimates.config;
+  profile.mem_used_mib = estimated(profile.mem_used_mib, memory_factor(estimates, id));
+  std::optional<double>& util = profile.gpu_util_pct;
+  util = estimated(util, estimate_factor(config.utilisation, config.utilisation_sigma,
+                                         estimates.seed, Stream::kUtilisationEstimates, id));
+  if (util && config.utilisation == EstimateKind::kLognormal) util = std::min(*util, kMostPercent);
+  return profile;
+}
+
+}  // namespace
+
+JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
   const EstimatesConfig& config = estimates.config;
   const JobSpec& job = trace.jobs[index(id)].spec;
   JobView view = job_view_of(id, job);
@@ -64,11 +79,7 @@ JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
                                                  Stream::kEstimates, id)) {
     view.estimate = *factor == 1 ? job.work : from_seconds(to_seconds(job.work) * *factor);
   }
-  view.profile.mem_used_mib = estimated(job.profile.mem_used_mib, memory_factor(estimates, id));
-  std::optional<double>& util = view.profile.gpu_util_pct;
-  util = estimated(util, estimate_factor(config.utilisation, config.utilisation_sigma,
-                                         estimates.seed, Stream::kUtilisationEstimates, id));
-  if (util && config.utilisation == EstimateKind::kLognormal) util = std::min(*util, kMostPercent);
+  view.profile = seen(estimates, id, job.profile);
   return view;
 }
 
@@ -114,7 +125,7 @@ JobSource job_source(const JobEstimates& estimates, const Trace& trace, const Jo
   if (estimates.config.duration != EstimateKind::kNone) {
     views = views_on_types(estimates, on_types, types, trace.jobs.size());
   }
-  return JobSource(
+  JobSource source(
       trace.jobs.size(), largest_gang, restricted,
       [estimates, &trace, width = types.size(),
        on = std::make_shared<const std::vector<ViewOnType>>(std::move(views))](JobId job) {
@@ -122,6 +133,11 @@ JobSource job_source(const JobEstimates& estimates, const Trace& trace, const Jo
         if (!on->empty()) view.on_types = std::span(*on).subspan(index(job) * width, width);
         return view;
       });
+  source.profile_in = [estimates, &trace](JobId job, std::uint32_t phase) {
+    const std::size_t place = trace.jobs[index(job)].spec.first_phase + phase;
+    return seen(estimates, job, trace.phases[place].spec.profile);
+  };
+  return source;
 }
 
 }  // namespace corun::inline runner

@@ -118,6 +118,26 @@ Reason noise(const SettingsInUse& use) {
              : "";
 }
 
+/// Of the speed of gangs alone.
+Reason across_nodes(const SettingsInUse& use) {
+  if (!some_job(use, [](const JobSpec& job) { return job.gpus > 1 || job.gpus_max > 1; })) {
+    return "no job wants more than one GPU";
+  }
+  return use.cluster.spec.nodes.size() > 1 ? "" : "the cluster has one node";
+}
+
+Reason across_switches(const SettingsInUse& use) {
+  return use.config.cluster.nodes_per_switch ? across_nodes(use)
+                                             : "cluster.nodes_per_switch is null";
+}
+
+Reason switches(const SettingsInUse& use) {
+  if (some_policy(use, sees_all)) return "";
+  return use.config.world.across_switches != use.config.world.across_nodes
+             ? across_nodes(use)
+             : "world.across_switches is world.across_nodes";
+}
+
 /// Why the effort of the fit of `model` has no effect. `text`: the key and its value.
 Reason effort(const ModelName* model, const std::string& text) {
   return model != nullptr && model->entry().draws ? "" : fmt::format("{} has no effort", text);
@@ -279,6 +299,7 @@ struct KeyRule {
 constexpr std::array kKeyRules{
     KeyRule{"workload.order", arrivals},
     KeyRule{"workload.profiles", drawn_profiles},
+    KeyRule{"cluster.nodes_per_switch", switches},
     KeyRule{"cluster.gpu_types", own_gpu_types},
     KeyRule{"cluster.gpu_memory_mib", gpu_memory},
     KeyRule{"cluster.cpu_milli_per_node", pods},
@@ -288,6 +309,8 @@ constexpr std::array kKeyRules{
     KeyRule{"world.fallback", fallback},
     KeyRule{"world.effort", world_effort},
     KeyRule{"world.noise", noise},
+    KeyRule{"world.across_nodes", across_nodes},
+    KeyRule{"world.across_switches", across_switches},
     KeyRule{"belief.model", belief_model},
     KeyRule{"belief.initial", belief_data},
     KeyRule{"belief.known", belief_data},

@@ -26,6 +26,7 @@ enum class ReportKind : std::uint8_t {
   kFailed,    ///< ended with another error: given up (live clusters only)
   kProbed,    ///< its probe is over, and the job did not finish in it
   kReleased,  ///< its group has ended before it did: off its GPUs with all its progress
+  kPhase,     ///< its next phase has begun, on the same GPUs
   kArrived,
   kTimer
 };
@@ -79,6 +80,11 @@ class ClusterBackend {
   virtual void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) = 0;
   /// Takes a running job off its GPUs, now, unless it is being profiled or probed.
   virtual Preempted preempt(JobId job) = 0;
+  /// The same for a job that the caller starts at this instant on other GPUs. A cluster that cannot do so refuses.
+  virtual Preempted preempt_to_resize(JobId job) {
+    (void)job;
+    return Preempted::kRefused;
+  }
   /// Requests a report kTimer at this time.
   virtual void wake_at(Time at) = 0;
 
@@ -88,6 +94,11 @@ class ClusterBackend {
   /// The record of a job that has arrived. It is final once the job was reported as finished or out
   /// of memory for good, and may be read until the next advance() after that.
   virtual const JobRecord& record(JobId job) const = 0;
+  /// The phase in which a job is that has arrived and has not finished, from 0.
+  virtual std::uint32_t phase(JobId job) const {
+    (void)job;
+    return 0;
+  }
 
   /// Fills `out` with the true speeds of the residents of a GPU, in their order, each relative to its speed
   /// alone there; 0: it will run out of memory. Returns their source. Nothing if the cluster does not know

@@ -119,12 +119,18 @@ void ControlLoop::take(const Report& report) {
       jobs_.erase(job);
       break;
     case ReportKind::kProfiled:
+      show_phase(job);
       departed(job, LogKind::kProfiled);
       offer(job);
       break;
     case ReportKind::kProbed:
+      show_phase(job);
       departed(job, LogKind::kProbed);
       offer(job);
+      break;
+    case ReportKind::kPhase:
+      show_phase(job);
+      note(LogKind::kPhase, job);
       break;
     case ReportKind::kReleased:
       set_back(job);
@@ -136,6 +142,7 @@ void ControlLoop::take(const Report& report) {
         jobs_.erase(job);
       } else {
         ++job_view.resubmissions;
+        show_phase(job);
         departed(job, LogKind::kOom);
         enqueue(job);
       }
@@ -155,6 +162,16 @@ void ControlLoop::departed(JobId job, LogKind how, const std::optional<Reason>& 
   jobs_[job].started.reset();
   note(how, job, {}, reason);
   policy_.departed(job, how, backend_.now());
+}
+
+/// Brings the view of a job to its present phase.
+void ControlLoop::show_phase(JobId job) {
+  JobView& job_view = jobs_[job];
+  const std::uint32_t phase = backend_.phase(job);
+  if (static_cast<std::uint32_t>(job_view.phase) == phase) return;
+  job_view.phase = static_cast<int>(phase);
+  job_view.profile = source_.profile_in(job, phase);
+  policy_.changed(job_view, backend_.now());
 }
 
 /// To the policy's queue, or to a probe first.
@@ -316,10 +333,14 @@ void ControlLoop::apply(const StartGroup& decision) {
     if (std::find(decision.jobs.begin(), j, *j) != j) {
       broken("waiting", job_text(*j) + " is named twice");
     }
-    const int asked = jobs_[*j].gpus;
-    if (static_cast<std::size_t>(asked) != decision.gpus.size()) {
-      broken("gang size", job_text(*j) + " asked for " + std::to_string(asked) + " GPUs and got " +
-                              std::to_string(decision.gpus.size()));
+    const JobView& asks = jobs_[*j];
+    if (!may_have(asks, decision.gpus.size())) {
+      const std::string range = asks.gpus_max == 0
+                                    ? ""
+                                    : " (or " + std::to_string(asks.gpus_min) + " to " +
+                                          std::to_string(asks.gpus_max) + ")";
+      broken("gang size", job_text(*j) + " asked for " + std::to_string(asks.gpus) + range +
+                              " GPUs and got " + std::to_string(decision.gpus.size()));
     }
   }
   ++starts_;
@@ -359,45 +380,63 @@ void ControlLoop::apply(const StartGroup& decision) {
   backend_.start_group(decision.jobs, decision.gpus);
 }
 
+/// Takes a running job off its GPUs. A job that has finished instead has left the system.
+Preempted ControlLoop::take_off(JobId job, bool resizes) {
+  const char* const rule = resizes ? "resize" : "preemption";
+  const auto text = [job] { return "job " + std::to_string(index(job)); };
+  if (!jobs_.contains(job)) broken(rule, text() + " is not in the system");
+  const JobRecord& record = backend_.record(job);
+  const auto& residents = backend_.state().gpu(record.gpu).residents;
+  if (std::find(residents.begin(), residents.end(), job) == residents.end()) {
+    broken(rule, text() + " does not run");
+  }
+  if (record.last_start == backend_.now()) {
+    broken(rule, text() + " has started at this very instant");
+  }
+  const JobView& view = jobs_[job];
+  if (view.preemptions + view.resizes == kMostPreemptions) {
+    broken("progress", text() + " has been preempted " + std::to_string(kMostPreemptions) +
+                           " times: does a run last long enough to make up for what preemption "
+                           "costs?");
+  }
+  const std::size_t episodes = backend_.finished_episodes().size();
+  const Preempted what = resizes ? backend_.preempt_to_resize(job) : backend_.preempt(job);
+  if (what == Preempted::kRefused) {
+    broken(rule, text() + (resizes ? " cannot be resized here, or is being profiled or probed"
+                                   : " is being profiled or probed"));
+  }
+  if (what == Preempted::kFinished) {
+    departed(job, LogKind::kFinish);
+    show_episodes(episodes);
+    jobs_.erase(job);
+    gone_.push_back(job);
+    changed_ = true;  // the policy thought that the job goes on, and may decide otherwise now
+    backend_.wake_at(backend_.now());
+  }
+  return what;
+}
+
 void ControlLoop::apply(const Preempt& decision) {
   for (const JobId job : decision.jobs) {
-    const auto text = [job] { return "job " + std::to_string(index(job)); };
-    if (!jobs_.contains(job)) broken("preemption", text() + " is not in the system");
-    const JobRecord& record = backend_.record(job);
-    const auto& residents = backend_.state().gpu(record.gpu).residents;
-    if (std::find(residents.begin(), residents.end(), job) == residents.end()) {
-      broken("preemption", text() + " does not run");
-    }
-    if (record.last_start == backend_.now()) {
-      broken("preemption", text() + " has started at this very instant");
-    }
-    if (jobs_[job].preemptions == kMostPreemptions) {
-      broken("progress",
-             text() + " has been preempted " + std::to_string(kMostPreemptions) +
-                 " times: does a run last long enough to make up for what preemption costs?");
-    }
-    const std::size_t episodes = backend_.finished_episodes().size();
-    switch (backend_.preempt(job)) {
-      case Preempted::kRefused:
-        broken("preemption", text() + " is being profiled or probed");
-      case Preempted::kReturned:
-        set_back(job, decision.reason);
-        break;
-      case Preempted::kFinished:
-        departed(job, LogKind::kFinish);
-        show_episodes(episodes);
-        jobs_.erase(job);
-        gone_.push_back(job);
-        changed_ = true;  // the policy thought that the job goes on, and may decide otherwise now
-        backend_.wake_at(backend_.now());
-        break;
-    }
+    if (take_off(job, false) == Preempted::kReturned) set_back(job, decision.reason);
   }
+}
+
+void ControlLoop::apply(const Resize& decision) {
+  if (take_off(decision.job, true) == Preempted::kFinished) return;
+  departed(decision.job, LogKind::kResize, decision.reason);
+  show_phase(decision.job);
+  JobView& job_view = jobs_[decision.job];
+  ++job_view.resizes;
+  job_view.served = backend_.record(decision.job).ran;
+  waiting_.push(decision.job);
+  apply(StartGroup{{decision.job}, decision.gpus, decision.reason});
 }
 
 /// For a job that has left its GPUs with its progress.
 void ControlLoop::set_back(JobId job, const std::optional<Reason>& reason) {
   departed(job, LogKind::kPreempt, reason);
+  show_phase(job);
   JobView& job_view = jobs_[job];
   ++job_view.preemptions;
   job_view.served = backend_.record(job).ran;

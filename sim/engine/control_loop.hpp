@@ -30,13 +30,14 @@
 ///
 /// Rules of decisions; a PolicyError names the policy and the broken rule:
 ///   waiting         the job has arrived, waits, and is named once
-///   gang size       the group has exactly as many GPUs as each of its jobs asked for
+///   gang size       the group has as many GPUs as each of its jobs asked for, or permits
 ///   known GPU       the GPU exists and is named once
 ///   GPU type        each job may run on the GPU's type
 ///   exclusive GPU   a GPU that profiles a job takes no co-runners
 ///   group start     with control.start: group, a GPU takes a group only when it is empty
 ///   over-commit     no GPU holds more jobs than cluster.max_jobs_per_gpu
-///   preemption      the job runs, and did so before this instant; it is not profiled or probed
+///   preemption      the job runs, and did so before this instant; it is not profiled or probed. The same holds for
+///                   a resize, on top of the rules of a start
 ///   future timer    a wake-up lies in the future
 ///   probe           two different jobs that want one GPU, one of them not probed often enough yet
 ///   progress        no job is left waiting when nothing will ever happen again, and none is preempted
@@ -67,6 +68,8 @@ struct JobSource {
   int largest_gang = 1;
   bool restricted = false;  ///< some job may not run on every GPU type
   std::function<JobView(JobId)> job_view;
+  /// The profile of a job in a phase; may be empty if no job changes.
+  std::function<Profile(JobId, std::uint32_t)> profile_in;
 
   JobSource(std::size_t count, int largest, bool restricts, std::function<JobView(JobId)> of)
       : jobs(count), largest_gang(largest), restricted(restricts), job_view(std::move(of)) {}
@@ -89,6 +92,7 @@ class ControlLoop {
   void departed(JobId job, LogKind how, const std::optional<Reason>& reason = std::nullopt);
   void show_episodes(std::size_t first);
   void show_probes();
+  void show_phase(JobId job);
   void offer(JobId job);
   void enqueue(JobId job);
   void start_profiling();
@@ -99,7 +103,9 @@ class ControlLoop {
   void set_back(JobId job, const std::optional<Reason>& reason = std::nullopt);
   void apply(const StartGroup& decision);
   void apply(const Preempt& decision);
+  void apply(const Resize& decision);
   void apply(const WakeAt& decision);
+  Preempted take_off(JobId job, bool resizes);
   void note(LogKind kind, JobId job, std::span<const GpuId> gpus = {},
             const std::optional<Reason>& reason = std::nullopt);
   [[noreturn]] void broken(const char* rule, const std::string& found) const;

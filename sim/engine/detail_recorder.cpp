@@ -42,6 +42,13 @@ void DetailRecorder::event(Time at, LogKind kind, JobId job, std::span<const Gpu
     add_event({.at = at, .kind = kind, .job = job});
     return;
   }
+  if (kind == LogKind::kPhase) {
+    for (const GpuId gpu : places_[job].gpus) {
+      touch(gpu);
+      add_event({.at = at, .kind = kind, .job = job, .gpu = gpu});
+    }
+    return;
+  }
   const bool comes =
       kind == LogKind::kStart || kind == LogKind::kProbe || kind == LogKind::kProfile;
   if (comes) {
@@ -135,7 +142,7 @@ void DetailRecorder::update(GpuId id, Time now, const ClusterBackend& backend) {
     end_co_run(gpu, now);
     gpu.jobs = jobs;
   }
-  look_up_use(gpu, source.has_value(), speeds_);
+  look_up_use(gpu, source.has_value(), speeds_, backend);
   count(gpu, 1);
   if (changed && jobs.size() > 1) begin_co_run(id, gpu, source, now);
   if (!gpu.rows.empty() && source) gpu.speeds = speeds_;
@@ -151,11 +158,13 @@ void DetailRecorder::count(const Gpu& gpu, double sign) {
 }
 
 /// The utilisation of a GPU, as the backend accounts it.
-void DetailRecorder::look_up_use(Gpu& gpu, bool known, std::span<const double> speeds) {
+void DetailRecorder::look_up_use(Gpu& gpu, bool known, std::span<const double> speeds,
+                                 const ClusterBackend& backend) {
   gpu.util = 0;
   gpu.util_known = known;
   for (std::size_t i = 0; i < gpu.jobs.size() && gpu.util_known; ++i) {
-    const auto& pct = workload_.jobs[index(gpu.jobs[i])].profile.gpu_util_pct;
+    const JobId job = gpu.jobs[i];
+    const auto& pct = workload_.profile(job, backend.phase(job)).gpu_util_pct;
     gpu.util_known = pct.has_value();
     gpu.util += pct.value_or(0) / 100 * speeds[i];
   }

@@ -82,7 +82,8 @@ class DetailRecorder final : public RunObserver {
   void change_levels(Time now);
   void update(GpuId id, Time now, const ClusterBackend& backend);
   void count(const Gpu& gpu, double sign);
-  void look_up_use(Gpu& gpu, bool known, std::span<const double> speeds);
+  void look_up_use(Gpu& gpu, bool known, std::span<const double> speeds,
+                   const ClusterBackend& backend);
   void work(Gpu& gpu, Time now);
   void begin_co_run(GpuId id, Gpu& gpu, std::optional<Provenance> source, Time now);
   void predict(CoRunRecord& record) const;

@@ -16,6 +16,9 @@ namespace {
 /// one less.
 constexpr double kRounding = 1 + 1e-15;
 
+/// Jobs in rounds do not change.
+constexpr auto kOnePhase = [](JobId) { return 0U; };
+
 std::uint32_t place_of(std::span<const GpuId> gpus) {
   return static_cast<std::uint32_t>(index(gpus.front()));
 }
@@ -148,7 +151,7 @@ void RoundBackend::start_group(std::span<const JobId> jobs, std::span<const GpuI
     Progress& p = progress_[index(job)];
     p.group = gpus.front();
     p.at_start = p.left;
-    p.will_oom = exceeds_memory(job, gpus, state_, workload_, world_,
+    p.will_oom = exceeds_memory(job, gpus, state_, workload_, world_, kOnePhase,
                                 [this](JobId j) { return progress_[index(j)].will_oom; });
     JobRecord& record = jobs_[index(job)];
     if (!record.first_start) record.first_start = now_;
@@ -280,7 +283,7 @@ Report RoundBackend::leave(Group& group, JobId job, Time end) {
   const double stayed_s = to_seconds(end - group.start);
   const Profile& profile = workload_.jobs[index(job)].profile;
   const GpuType& type = state_.gpu_type(group.gpus.front());
-  const std::optional<double> demand_mib = memory_demand(job, type, workload_, world_);
+  const std::optional<double> demand_mib = memory_demand(job, 0, type, workload_, world_);
   group.util_known &= profile.gpu_util_pct.has_value();
   group.memory_known &= demand_mib.has_value();
   if (on_types_ != nullptr) {

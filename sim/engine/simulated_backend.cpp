@@ -18,6 +18,7 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
       workload_(workload),
       world_(world),
       on_types_(world.on_types()),
+      by_allocation_(world.by_allocation()),
       options_(options),
       state_(spec),
       arrivals_(workload),
@@ -62,6 +63,7 @@ void SimulatedBackend::arrive(JobId id) {
   Active& active = jobs_.add(id);
   active.record = JobRecord::of(job);
   active.work_left = job.work;
+  if (job.phases > 0) active.later_work = job.work - workload_.phases[job.first_phase].work;
   if (!job.profile.mem_used_mib) recorder_.count_unknown_memory();
 }
 
@@ -118,6 +120,37 @@ void SimulatedBackend::start_probe(std::array<JobId, 2> jobs, GpuId gpu, Duratio
   }
 }
 
+bool SimulatedBackend::is_last_phase(JobId job, const Running& running) const {
+  return running.phase + 1 >= workload_.jobs[index(job)].phases;
+}
+
+/// The job begins a run where it stands.
+void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> gpus) {
+  Running& running = active.running;
+  std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
+  own.assign(gpus.begin(), gpus.end());
+  running = Running{};
+  running.gpus = std::move(own);
+  running.phase = active.phase;
+  running.phase_work = standing(active).left;
+  running.spread = spread_of(job, active.phase, gpus);
+}
+
+/// This much more of the job's work need not be done again.
+void SimulatedBackend::keep_work(JobId job, Active& active, Duration work) {
+  active.work_left -= work;
+  const JobSpec& spec = workload_.jobs[index(job)];
+  while (active.phase + 1 < spec.phases && active.work_left <= active.later_work) {
+    active.later_work -= workload_.phases[spec.first_phase + ++active.phase].work;
+  }
+}
+
+bool SimulatedBackend::runs_out_of_memory(JobId job, std::span<const GpuId> gpus) const {
+  return exceeds_memory(
+      job, gpus, state_, workload_, world_, [this](JobId j) { return jobs_[j].running.phase; },
+      [this](JobId j) { return jobs_[j].running.will_oom; });
+}
+
 /// `exclusive`: no job may join them.
 void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId> gpus,
                              bool exclusive) {
@@ -142,34 +175,35 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
       sole_resident ? std::span<const GpuId>(first_of_nodes) : gpus;
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
-    const double slowest_gpu = slowest_alone(job, unlike);
     Active& active = jobs_[job];
+    begin(job, active, gpus);
     Running& running = active.running;
-    std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
-    own.assign(gpus.begin(), gpus.end());
-    running = Running{};
-    running.gpus = std::move(own);
-    const auto work_ns = static_cast<double>(active.work_left.count());
+    const double slowest_gpu = slowest_alone(as_known(job), unlike) * running.spread;
     JobRecord& record = active.record;
-    if (record.preemptions > 0) {
+    if (record.preemptions + record.resizes > 0) {
       const Duration overhead = options_.preemption.save + options_.preemption.restore;
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
     }
-    running.remaining_ns = work_ns + running.overhead_ns;
+    running.remaining_ns = static_cast<double>(running.phase_work.count()) + running.overhead_ns;
     running.since = last_tick();
     running.order = next_order_++;
-    running.will_oom = exceeds_memory(job, unlike, state_, workload_, world_,
-                                      [this](JobId j) { return jobs_[j].running.will_oom; });
+    running.will_oom = runs_out_of_memory(job, unlike);
     if (running.will_oom) {
       running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
                                       static_cast<std::uint32_t>(index(job)));
     }
     record.begin_run(now_, gpus.front(), group);
-    Duration run_solo = later(Time::zero(), from_nanoseconds(work_ns / slowest_gpu));
-    const auto all_ns = static_cast<double>(workload_.jobs[index(job)].work.count());
-    record.whole_solo = later(Time::zero(), from_nanoseconds(all_ns / slowest_gpu));
+    const JobSpec& spec = workload_.jobs[index(job)];
+    const auto solo_of = [&](Standing from, Duration work) {
+      return spec.phases == 0
+                 ? later(Time::zero(),
+                         from_nanoseconds(static_cast<double>(work.count()) / slowest_gpu))
+                 : solo_time(job, from, work, gpus, unlike);
+    };
+    Duration run_solo = solo_of(standing(active), active.work_left);
+    record.whole_solo = solo_of(start_of(job), spec.work);
     // On a very fast GPU run_solo may round to 0, which stands for no work.
-    running.has_work = work_ns > 0;
+    running.has_work = active.work_left > Duration::zero();
     if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
     record.ask_of_run(run_solo, active.work_left);
     if (sole_resident) {
@@ -182,21 +216,23 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
   }
   if (!narrowed_.empty()) narrowed_.clear();
-  for (const GpuId g : gpus) devices_[index(g)].formed = state_.gpu(g).residents;
+  for (const GpuId g : gpus) show_formed(g);
   co_runner_changed(gpus);
 }
 
 void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
-  const double speed = speed_alone(job, gpu);
+  Active& active = jobs_[job];
+  const double speed = speed_alone(workload_.in_phase(job, active.phase), gpu);
   const auto& epoch = workload_.jobs[index(job)].epoch;
   const Duration asked =
       options_.profile_epoch && epoch
           ? *epoch
           : from_nanoseconds(static_cast<double>(options_.profiling_minute.count()) * speed);
-  const Duration left = jobs_[job].work_left;
-  const bool fits =
-      !exceeds_memory(job, {&gpu, 1}, state_, workload_, world_, [](JobId) { return false; });
-  if (options_.profiling_keeps_progress && asked >= left && fits) {
+  const Duration left = standing(active).left;
+  const bool fits = !exceeds_memory(
+      job, {&gpu, 1}, state_, workload_, world_, [&](JobId) { return active.phase; },
+      [](JobId) { return false; });
+  if (options_.profiling_keeps_progress && asked >= active.work_left && fits) {
     place({&job, 1}, {&gpu, 1}, true);
     return;
   }
@@ -204,22 +240,25 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   state_.add(gpu, job, true);
   look_up_alone(gpu);
   const Duration work = std::min(asked, left);
-  Running& running = jobs_[job].running;
-  running = Running{};
-  running.gpus = {gpu};
+  begin(job, active, {&gpu, 1});
+  Running& running = active.running;
   running.remaining_ns = static_cast<double>(work.count());
   running.since = now_;
   running.has_work = work > Duration::zero();
   running.profiling = true;
   jobs_[job].record.last_start = now_;
-  devices_[index(gpu)].formed = state_.gpu(gpu).residents;
+  show_formed(gpu);
   devices_[index(gpu)].speeds = {1.0};
   devices_[index(gpu)].provenance = Provenance::kAlone;
-  if (options_.profiling_keeps_progress) jobs_[job].work_left -= work;
-  set_speed(job, jobs_[job], speed);
+  if (options_.profiling_keeps_progress) keep_work(job, active, work);
+  set_speed(job, active, speed);
 }
 
-Preempted SimulatedBackend::preempt(JobId job) {
+Preempted SimulatedBackend::preempt(JobId job) { return take_off(job, false); }
+
+Preempted SimulatedBackend::preempt_to_resize(JobId job) { return take_off(job, true); }
+
+Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
   Running& running = jobs_[job].running;
   const bool profiled = state_.gpu(running.gpus.front()).profiling;
   if (profiled || running.probe_end != EventQueue::kNone) return Preempted::kRefused;
@@ -231,21 +270,26 @@ Preempted SimulatedBackend::preempt(JobId job) {
     const double left = running.remaining_ns -
                         running.speed * static_cast<double>((last_tick() - running.since).count());
     // With TickRule::kProgress a job needs a tick for its end, when its work is done.
-    const bool notices = options_.tick_rule == TickRule::kNotice;
+    const bool notices = options_.tick_rule == TickRule::kNotice && is_last_phase(job, running);
     if (notices && from_nanoseconds(std::max(left, 0.0)) == Duration::zero()) {
       finish(job);
       return Preempted::kFinished;
     }
-    const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
-    const double done = std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
+    const auto work_ns = static_cast<double>(running.phase_work.count());
+    const double done = static_cast<double>(running.done.count()) +
+                        std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
-    jobs_[job].work_left -= kept;
   }
-  record.preempt_run(
-      now_, from_nanoseconds(static_cast<double>(kept.count()) / slowest_alone(job, running.gpus)),
-      kept);
+  const Duration kept_solo = solo_time(job, standing(jobs_[job]), kept, running.gpus, running.gpus);
+  keep_work(job, jobs_[job], kept);
+  if (resizes) {
+    record.resize_run(now_, kept_solo, kept);
+  } else {
+    record.preempt_run(now_, kept_solo, kept);
+  }
   if (jobs_[job].sole_resident) {
     vacate_sole(job, record.run_solo);
+    return_to_kept(job);
     return Preempted::kReturned;
   }
   for (const GpuId g : running.gpus) {
@@ -254,6 +298,7 @@ Preempted SimulatedBackend::preempt(JobId job) {
     episode.solo_sum += record.run_solo;
   }
   vacate(job);
+  return_to_kept(job);
   return Preempted::kReturned;
 }
 
@@ -277,10 +322,37 @@ Report SimulatedBackend::complete(JobId job) {
     state_.remove(gpu, job);
     devices_[index(gpu)].speeds.clear();
     devices_[index(gpu)].alone.clear();
+    return_to_kept(job);
     return {ReportKind::kProfiled, job};
   }
+  if (!is_last_phase(job, jobs_[job].running)) return begin_next_phase(job);
   finish(job);
   return {ReportKind::kFinished, job};
+}
+
+/// A phase that is not the job's last is over.
+Report SimulatedBackend::begin_next_phase(JobId job) {
+  Active& active = jobs_[job];
+  if (active.sole_resident) keep_devices(job);
+  Running& running = active.running;
+  for (const GpuId g : running.gpus) account(g);
+  const JobSpec& spec = workload_.jobs[index(job)];
+  running.done += running.phase_work;
+  ++running.phase;
+  running.phase_work = workload_.phases[spec.first_phase + running.phase].work;
+  running.remaining_ns = static_cast<double>(running.phase_work.count());
+  running.overhead_ns = 0;
+  running.since = now_;
+  running.speed = 0;
+  running.spread = spread_of(job, running.phase, running.gpus);
+  running.will_oom = runs_out_of_memory(job, running.gpus);
+  if (running.will_oom) {
+    running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
+                                    static_cast<std::uint32_t>(index(job)));
+  }
+  for (const GpuId g : running.gpus) show_formed(g);
+  co_runner_changed(running.gpus);
+  return {ReportKind::kPhase, job};
 }
 
 /// The job has done its work. Its completion is no longer planned.
@@ -304,6 +376,7 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
   jobs_[job].record.run_out_of_memory(now_);
   if (jobs_[job].sole_resident) {
     vacate_sole(job, Duration::zero());
+    return_to_kept(job);
     return {ReportKind::kOutOfMemory, job};
   }
   leave_probe(job);
@@ -311,6 +384,7 @@ Report SimulatedBackend::run_out_of_memory(JobId job) {
     leave_unfinished(job, devices_[index(g)].episode);
   }
   vacate(job);
+  return_to_kept(job);
   return {ReportKind::kOutOfMemory, job};
 }
 
@@ -324,17 +398,18 @@ Report SimulatedBackend::end_probe(JobId job) {
   if (options_.probes_keep_progress) {
     const double done = running.speed * static_cast<double>((last_tick() - running.since).count());
     const Duration left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
-    if (left == Duration::zero()) {
+    if (left == Duration::zero() && is_last_phase(job, running)) {
       finish(job);
       return {ReportKind::kFinished, job};
     }
-    jobs_[job].work_left = left;
+    keep_work(job, jobs_[job], running.done + running.phase_work - left);
   }
   JobRecord& record = jobs_[job].record;
   record.profiling += now_ - record.last_start;
   record.count_in_run(Duration::zero(), Duration::zero());
   leave_unfinished(job, devices_[index(running.gpus.front())].episode);
   vacate(job);
+  return_to_kept(job);
   return {ReportKind::kProbed, job};
 }
 
@@ -422,7 +497,7 @@ void SimulatedBackend::keep_devices(JobId job) {
     device.episode.jobs = std::move(jobs);
     device.shared = list;
     device.since = active.record.last_start;
-    device.formed.assign(1, job);
+    device.formed.assign(1, as_known(job));
     device.speeds.assign(1, 1.0);
     device.provenance = Provenance::kAlone;
     look_up_alone(g);
@@ -455,7 +530,8 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
   const Duration elapsed = now_ - active.record.last_start;
   if (elapsed == Duration::zero()) return;
   const double seconds = to_seconds(elapsed);
-  const Profile& profile = workload_.jobs[index(job)].profile;
+  const JobId known = as_known(job);
+  const Profile& profile = workload_.profile(job, active.running.phase);
   UsageRecord& usage = recorder_.usage();
   state_.each_node(active.running.gpus, [&](NodeId node, std::span<const GpuId> gpus) {
     const GpuType& type = spec_.nodes[index(node)].gpu;
@@ -463,10 +539,10 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
     std::optional<double> demand_mib = profile.mem_used_mib;
     std::optional<SoloSource> source;
     if (on_types_ != nullptr) {
-      const Alone known = on_types_->alone(job, type, types_seed());
-      alone = known.speed;
-      source = known.source;
-      demand_mib = on_types_->memory_mib(job, type);
+      const Alone here = on_types_->alone(known, type, types_seed());
+      alone = here.speed;
+      source = here.source;
+      demand_mib = on_types_->memory_mib(known, type);
     }
     // The terms of account(), in its order: sums of the same rounding.
     const double util = 0 + profile.gpu_util_pct.value_or(0) / 100 * active.running.speed / alone;
@@ -522,171 +598,6 @@ void SimulatedBackend::finish_episode(GpuId gpu) {
   episode.primary = device.shared == nullptr || device.shared->front() == gpu;
   for (const JobId j : episode.jobs) leave_episode(j);
   recorder_.add(std::move(episode));
-}
-
-void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
-  for (const GpuId g : gpus) {
-    Device& device = devices_[index(g)];
-    const auto& residents = state_.gpu(g).residents;
-    device.speeds.assign(residents.size(), 1.0);
-    look_up_alone(g);
-    if (residents.size() < 2) {
-      device.provenance = Provenance::kAlone;
-      continue;
-    }
-    const JobId newcomer = *std::ranges::max_element(
-        residents, {}, [this](JobId j) { return jobs_[j].running.order; });
-    device.provenance = world_.speeds({residents, device.formed, newcomer, state_.gpu_type(g).id},
-                                      options_.noise_seed, device.speeds);
-  }
-  ++changes_;
-  const std::vector<JobId>* last = nullptr;
-  for (const GpuId g : gpus) {
-    // A gang's speed depends on all of its GPUs: it needs only one update.
-    const auto& residents = state_.gpu(g).residents;
-    if (last != nullptr && residents == *last) continue;
-    last = &residents;
-    for (const JobId job : residents) {
-      Active& active = jobs_[job];
-      if (active.running.will_oom || std::exchange(active.change, changes_) == changes_) continue;
-      double speed = std::numeric_limits<double>::infinity();
-      for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
-      if (speed != active.running.speed) set_speed(job, active, speed);
-    }
-  }
-}
-
-void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
-  Running& running = active.running;
-  // The utilisation of all GPUs of a gang depends on its speed: account it before the speed changes.
-  if (!active.sole_resident) std::ranges::for_each(running.gpus, [this](GpuId g) { account(g); });
-  const bool ticks = options_.tick_rule == TickRule::kProgress;
-  if (ticks && running.event != EventQueue::kNone && running.due == now_) {
-    running.speed = speed;  // it ends at this instant
-    return;
-  }
-  Time worked_until = last_tick();
-  if (ticks && ticking_ != 0 && running.order > ticking_) {
-    worked_until = std::max(running.since, now_ - options_.tick);
-  }
-  const auto worked = static_cast<double>((worked_until - running.since).count());
-  running.remaining_ns = std::max(running.remaining_ns - running.speed * worked, 0.0);
-  running.since = worked_until;
-  running.speed = speed;
-  Time end = completion(running);
-  if (running.has_work) end = std::max(end, active.record.last_start + kShortestRun);
-  end = round_up(end, options_.tick);
-  running.due = end;
-  if (running.event == EventQueue::kNone) {
-    running.event =
-        queue_.schedule(end, EventKind::kCompletion, static_cast<std::uint32_t>(index(job)));
-  } else {
-    queue_.move(running.event, end);
-  }
-}
-
-/// The time up to which work has been done: now; with TickRule::kProgress the tick at or before now.
-Time SimulatedBackend::last_tick() const {
-  return options_.tick_rule == TickRule::kProgress ? now_ - now_ % options_.tick : now_;
-}
-
-/// Completion at the present speed, before rounding to a tick.
-Time SimulatedBackend::completion(const Running& running) const {
-  if (options_.tick_rule == TickRule::kNotice) {
-    return later(running.since, from_nanoseconds(running.remaining_ns / running.speed));
-  }
-  const auto tick = static_cast<double>(options_.tick.count());
-  const double ticks = std::ceil(running.remaining_ns / (running.speed * tick)) + 1;
-  return later(running.since, from_nanoseconds(ticks * tick));
-}
-
-double SimulatedBackend::speed_alone(JobId job, GpuId gpu) const {
-  const GpuType& type = state_.gpu_type(gpu);
-  return on_types_ == nullptr ? type.speed : on_types_->alone(job, type, types_seed()).speed;
-}
-
-/// The speed of a job alone on all of these GPUs: a gang waits for its slowest member.
-double SimulatedBackend::slowest_alone(JobId job, std::span<const GpuId> gpus) const {
-  double speed = std::numeric_limits<double>::infinity();
-  state_.each_node(gpus, [&](NodeId, std::span<const GpuId> own) {
-    speed = std::min(speed, speed_alone(job, own.front()));
-  });
-  return speed;
-}
-
-/// Updates Device::alone after a change of residents.
-void SimulatedBackend::look_up_alone(GpuId gpu) {
-  if (on_types_ == nullptr) return;
-  std::vector<Alone>& alone = devices_[index(gpu)].alone;
-  alone.clear();
-  for (const JobId j : state_.gpu(gpu).residents) {
-    alone.push_back(on_types_->alone(j, state_.gpu_type(gpu), types_seed()));
-  }
-}
-
-double SimulatedBackend::speed_on(JobId job, GpuId gpu) const {
-  const auto& residents = state_.gpu(gpu).residents;
-  const auto at = static_cast<std::size_t>(
-      std::lower_bound(residents.begin(), residents.end(), job) - residents.begin());
-  const Device& device = devices_[index(gpu)];
-  const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[at].speed;
-  return alone * device.speeds[at];
-}
-
-std::optional<Provenance> SimulatedBackend::true_speeds(GpuId gpu, std::vector<double>& out) const {
-  const Device& device = devices_[index(gpu)];
-  const auto& residents = state_.gpu(gpu).residents;
-  out.clear();
-  if (residents.size() == 1 && jobs_[residents.front()].sole_resident) {
-    out.push_back(jobs_[residents.front()].running.speed / speed_alone(residents.front(), gpu));
-    return Provenance::kAlone;
-  }
-  for (std::size_t i = 0; i < residents.size(); ++i) {
-    const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[i].speed;
-    out.push_back(jobs_[residents[i]].running.speed / alone);
-  }
-  return device.provenance;
-}
-
-void SimulatedBackend::account(GpuId gpu) {
-  Device& device = devices_[index(gpu)];
-  const Duration elapsed = now_ - device.since;
-  device.since = now_;
-  const auto& residents = state_.gpu(gpu).residents;
-  if (residents.empty() || elapsed == Duration::zero()) return;
-  const double seconds = to_seconds(elapsed);
-  const GpuType& type = state_.gpu_type(gpu);
-  double util = 0;
-  double memory = 0;
-  bool util_known = true;
-  bool memory_known = true;
-  UsageRecord& usage = recorder_.usage();
-  for (std::size_t i = 0; i < residents.size(); ++i) {
-    const JobId j = residents[i];
-    const Profile& profile = workload_.jobs[index(j)].profile;
-    const Running& running = jobs_[j].running;
-    double alone = type.speed;
-    std::optional<double> demand_mib = profile.mem_used_mib;
-    if (on_types_ != nullptr) {
-      alone = device.alone[i].speed;
-      demand_mib = on_types_->memory_mib(j, type);
-      usage.solo_s[static_cast<std::size_t>(device.alone[i].source)] += seconds;
-    }
-    util_known &= profile.gpu_util_pct.has_value();
-    memory_known &= demand_mib.has_value();
-    util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / alone;
-    if (!running.will_oom) memory += demand_mib.value_or(0) / type.memory_mib;
-  }
-  usage.busy += elapsed;
-  if (util_known) {
-    usage.util_s += std::min(1.0, util) * seconds;
-    usage.util_known_s += seconds;
-  }
-  if (memory_known) {
-    usage.mem_s += std::min(1.0, memory) * seconds;
-    usage.mem_known_s += seconds;
-  }
-  if (residents.size() > 1) usage.corun_s[static_cast<std::size_t>(device.provenance)] += seconds;
 }
 
 }  // namespace corun::inline sim

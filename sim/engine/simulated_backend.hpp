@@ -22,6 +22,11 @@
 /// v * elapsed) and their completions are replanned, to the nearest nanosecond. A job with unchanged speed
 /// keeps its planned completion, so that rounding errors do not add up.
 ///
+/// speed(j, g) is that of the job's present phase, times AllocationSpeed::factor() of the GPUs of its run (4.20). The end
+/// of a phase is an event, rounded to the nearest nanosecond: the job stays on its GPUs, and the speeds there and the
+/// memory limit are those of its next phase from then on. A job that exceeds the limit then does no more work and
+/// fails cluster.oom.ramp later, and what its run has done is lost. Clock ticks are for jobs of one phase.
+///
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
 namespace corun::inline sim {
 
@@ -61,11 +66,13 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   bool advance(std::vector<Report>& out) override;
   void start_group(std::span<const JobId> jobs, std::span<const GpuId> gpus) override;
   Preempted preempt(JobId job) override;
+  Preempted preempt_to_resize(JobId job) override;
   void wake_at(Time at) override;
   std::span<const EpisodeRecord> finished_episodes() const override {
     return recorder_.finished_episodes();
   }
   const JobRecord& record(JobId job) const override { return jobs_[job].record; }
+  std::uint32_t phase(JobId job) const override { return jobs_[job].running.phase; }
   std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const override;
   TrialRuns* trial_runs() override { return this; }
 
@@ -75,7 +82,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
 
  private:
   struct Running {
-    double remaining_ns = 0;  ///< work left, in nanoseconds at speed 1
+    double remaining_ns = 0;  ///< work left of its phase, in nanoseconds at speed 1
     double overhead_ns = 0;   ///< part of it at the start of the run: saving and loading state
     double speed = 0;         ///< v(j); 0 for a joining job that will run out of memory
     Time since{0};            ///< remaining_ns is as of this time
@@ -83,7 +90,11 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     std::uint64_t order = 0;  ///< of starts, from 1
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;
-    bool will_oom = false;   ///< started above the memory limit
+    std::uint32_t phase = 0;
+    Duration phase_work{0};  ///< of its phase, to do in this run
+    Duration done{0};        ///< work of the phases that this run has finished
+    double spread = 1;       ///< AllocationSpeed::factor() of its phase on these GPUs
+    bool will_oom = false;   ///< above the memory limit: does no work
     bool has_work = false;   ///< when it started
     bool profiling = false;  ///< unless that does all its work: then this is a run like any other
     EventQueue::Handle probe_end = EventQueue::kNone;  ///< while in a probe
@@ -91,7 +102,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   /// GPUs, ascending, of a gang or of several; null: the one GPU that holds the list.
   using GpuList = std::shared_ptr<const std::vector<GpuId>>;
   struct Device {
-    std::vector<JobId> formed;   ///< residents just after the latest start
+    std::vector<JobId>
+        formed;  ///< residents just after the latest start or phase, as the world knows them
     std::vector<double> speeds;  ///< normalised, of the residents in their order
     std::vector<Alone> alone;    ///< of the residents in their order; empty without on_types_
     Provenance provenance = Provenance::kAlone;
@@ -107,6 +119,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     JobRecord record;
     std::uint64_t change = 0;  ///< the latest change of co-runners that updated its speed
     Duration work_left{0};     ///< less than `work` once profiling, a probe or a run has done some
+    std::uint32_t phase = 0;   ///< in which that work begins
+    Duration later_work{0};    ///< part of it in later phases
     int open_episodes = 0;
     bool finished = false;
     /// It is a gang that began on empty GPUs and has had them to itself since: their Devices are not kept (keep_devices()), so
@@ -128,7 +142,34 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void keep(JobId job);
   void leave_episode(JobId job);
   void leave_unfinished(JobId job, EpisodeRecord& episode);
+  Preempted take_off(JobId job, bool resizes);
+  bool is_last_phase(JobId job, const Running& running) const;
+  void begin(JobId job, Active& active, std::span<const GpuId> gpus);
+  void keep_work(JobId job, Active& active, Duration work);
+  /// The job, off its GPUs, is in the phase in which its kept work ends.
+  void return_to_kept(JobId job) { jobs_[job].running.phase = jobs_[job].phase; }
+  JobId as_known(JobId job) const;
+  std::vector<JobId> residents_as_known(GpuId gpu) const;
+  void show_formed(GpuId gpu);
+  Provenance ask_world(GpuId gpu, JobId newcomer);
+  /// Where a job is in its work: the phase, and the work of it that is left.
+  struct Standing {
+    std::uint32_t phase = 0;
+    Duration left{0};
+  };
+  Standing standing(const Active& active) const {
+    return {active.phase, active.work_left - active.later_work};
+  }
+  Standing start_of(JobId job) const {
+    const JobSpec& spec = workload_.jobs[index(job)];
+    return {0, spec.phases == 0 ? spec.work : workload_.phases[spec.first_phase].work};
+  }
+  Duration solo_time(JobId job, Standing from, Duration work, std::span<const GpuId> gpus,
+                     std::span<const GpuId> unlike) const;
+  double spread_of(JobId job, std::uint32_t phase, std::span<const GpuId> gpus) const;
+  bool runs_out_of_memory(JobId job, std::span<const GpuId> gpus) const;
   Report complete(JobId job);
+  Report begin_next_phase(JobId job);
   void finish(JobId job);
   Report run_out_of_memory(JobId job);
   Report end_probe(JobId job);
@@ -147,8 +188,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void set_speed(JobId job, Active& active, double speed);
   Time completion(const Running& running) const;
   Time last_tick() const;
-  double speed_alone(JobId job, GpuId gpu) const;
-  double slowest_alone(JobId job, std::span<const GpuId> gpus) const;
+  double speed_alone(JobId known, GpuId gpu) const;
+  double slowest_alone(JobId known, std::span<const GpuId> gpus) const;
   void look_up_alone(GpuId gpu);
   double speed_on(JobId job, GpuId gpu) const;
   void account(GpuId gpu);
@@ -156,7 +197,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   const ClusterSpec& spec_;
   Workload workload_;
   const World& world_;
-  const JobsOnTypes* on_types_;  ///< the world's; may be null
+  const JobsOnTypes* on_types_;           ///< the world's; may be null
+  const AllocationSpeed* by_allocation_;  ///< the world's; may be null
   SimulationOptions options_;
   Time now_{0};
   ClusterState state_;

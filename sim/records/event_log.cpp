@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view kHeaderOfReasons = "time_ns,event,job,gpus,why,beside,speed,delay_s";
 constexpr std::array<std::string_view, kLogKinds> kNames = {
-    "arrive", "profile", "profiled", "start",  "finish",
-    "oom",    "fail",    "probe",    "probed", "preempt"};
+    "arrive", "profile", "profiled", "start",   "finish", "oom",
+    "fail",   "probe",   "probed",   "preempt", "phase",  "resize"};
 constexpr std::array<std::string_view, 8> kWhy = {"alone",   "shares", "part",    "backfills",
                                                   "overdue", "tail",   "shorter", "makes-room"};
 
@@ -167,7 +167,7 @@ void read_event_log(std::istream& in, const std::string& place, const JobFinder&
     if (kind == kNames.size()) {
       refuse("event is '" + printable(field[1]) +
              "', expected arrive, profile, profiled, start, finish, oom, fail, probe, probed or "
-             "preempt");
+             "preempt, phase, resize");
     }
     entry.kind = static_cast<LogKind>(kind);
     entry.job = job_of(field[2], "job");

@@ -39,9 +39,11 @@ enum class LogKind : std::uint8_t {
   kProbe,     ///< starts a probe
   kProbed,    ///< its probe ends, returned to the queue
   kPreempt,   ///< taken off its GPUs, returned to the queue
+  kPhase,     ///< its next phase begins, on the same GPUs
+  kResize,    ///< leaves its GPUs for those of its start at the same time
 };
 
-inline constexpr std::size_t kLogKinds = 10;
+inline constexpr std::size_t kLogKinds = 12;
 /// "arrive", "profile", ... as in the CSV.
 std::string_view name_of(LogKind kind);
 

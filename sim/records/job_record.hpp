@@ -12,7 +12,7 @@
 ///
 /// Each start of a job begins a run. J_c is the time on its GPUs summed over all runs that count,
 /// J_a the solo time of their work, on the GPU types that did it (DESIGN section 3). The run that
-/// finished the job and all preempted runs count, each with its whole time: work lost by preemption
+/// finished the job and all preempted and resized runs count, each with its whole time: work lost by preemption
 /// is done twice and counted once in J_a. Runs that ended out of memory, probes in which the job
 /// did not finish, and profiling segments that did not do all its work do not count, even if their progress is kept.
 namespace corun::inline sim {
@@ -48,7 +48,8 @@ struct JobRecord {
   std::uint32_t group = 0;  ///< running number of the start, shared by jobs started together
   int ooms = 0;
   int preemptions = 0;
-  Duration ran{0};        ///< time on its GPUs in preempted runs, whatever work they kept
+  int resizes = 0;  ///< runs that ended for one on other GPUs
+  Duration ran{0};  ///< time on its GPUs in preempted and resized runs, whatever work they kept
   Duration profiling{0};  ///< time in profiling segments and probes in which it did not finish
   JobEnd end = JobEnd::kFinished;
 
@@ -91,9 +92,13 @@ struct JobRecord {
   }
   /// `kept`: solo time of the run's work that need not be done again; `on_reference`: on the reference type.
   void preempt_run(Time now, Duration kept, Duration on_reference) {
-    count_in_run(kept, on_reference);
-    ran += now - last_start;
+    leave_run(now, kept, on_reference);
     ++preemptions;
+  }
+  /// The same where the job goes on at once on other GPUs.
+  void resize_run(Time now, Duration kept, Duration on_reference) {
+    leave_run(now, kept, on_reference);
+    ++resizes;
   }
   /// Only this much of the run's work counts in J_a.
   void count_in_run(Duration solo_time, Duration on_reference) {
@@ -108,6 +113,12 @@ struct JobRecord {
   double isd() const { return individual_slowdown(corun(), solo); }
   /// ISD against the solo time on the reference type: a slower type counts as a slowdown.
   double isd_reference() const { return individual_slowdown(corun(), reference_solo); }
+
+ private:
+  void leave_run(Time now, Duration kept, Duration on_reference) {
+    count_in_run(kept, on_reference);
+    ran += now - last_start;
+  }
 };
 
 }  // namespace corun::inline sim

@@ -72,6 +72,12 @@ class JobBuilder {
   JobBuilder& requests(std::int64_t cpu_milli, std::int64_t memory_mib) {
     return set([&] { spec_.request = {cpu_milli, memory_mib}; });
   }
+  JobBuilder& elastic(int least, int most) {
+    return set([&] {
+      spec_.gpus_min = least;
+      spec_.gpus_max = most;
+    });
+  }
   JobBuilder& epoch(Duration d) {
     return set([&] { spec_.epoch = d; });
   }
@@ -97,6 +103,17 @@ inline OwnedWorkload workload(std::vector<JobSpec> jobs) {
     return w.jobs[index(a)].submit < w.jobs[index(b)].submit;
   });
   return w;
+}
+
+/// Gives a job these phases, whose work becomes the job's.
+inline void set_phases(OwnedWorkload& w, JobId id, const std::vector<JobSpec>& phases) {
+  JobSpec& job = w.jobs[index(id)];
+  job.first_phase = static_cast<std::uint32_t>(w.phases.size());
+  job.phases = static_cast<std::uint32_t>(phases.size());
+  job.profile = phases.front().profile;
+  job.work = Duration::zero();
+  for (const JobSpec& phase : phases) job.work += phase.work;
+  w.phases.insert(w.phases.end(), phases.begin(), phases.end());
 }
 
 inline NodeSpec node(int gpus, double speed = 1, double memory_mib = 16384) {
@@ -303,8 +320,12 @@ inline RunResult run(const ClusterSpec& spec, const OwnedWorkload& w, const Worl
   options.simulation.profile_epoch = options.control.profiling == ProfilingMode::kEpoch;
   SimulatedBackend backend(spec, w, world, options.simulation);
   const auto wrapped = options.wrap ? options.wrap(backend) : nullptr;
+  JobSource source = job_views(w, options.on_types);
+  source.profile_in = [&w](JobId job, std::uint32_t phase) {
+    return Workload(w).profile(job, phase);
+  };
   ControlLoop loop(wrapped ? *wrapped : backend, {policy, options.name, options.traits},
-                   job_views(w, options.on_types), options.control);
+                   std::move(source), options.control);
   RunResult result;
   result.passes = loop.run(&result.log, options.observer);
   result.record = backend.take_record();

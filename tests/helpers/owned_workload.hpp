@@ -10,7 +10,8 @@ namespace corun::test {
 struct OwnedWorkload {
   std::vector<JobSpec> jobs;
   std::vector<JobId> arrivals;
-  operator Workload() const { return {jobs, arrivals}; }  // NOLINT: stands for its view
+  std::vector<JobSpec> phases = {};
+  operator Workload() const { return {jobs, arrivals, phases}; }  // NOLINT: stands for its view
 };
 
 }  // namespace corun::test

@@ -28,14 +28,14 @@ TEST(ConfigYaml, DefaultsAreThoseOfTheStructs) {
 TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
   EXPECT_EQ(
       to_json(parse("policies: [{name: min-slowdown, epsilon: 1, order: [[0, 2]]}]")).dump(),
-      R"({"workload":{"source":"jrs-queue","path":null,"columns":null,"states":null,"strict":false,"labels":null,"gpu_type":null,"solo_times":null,"order":null,"jobs":24,"load":null,)"
+      R"({"workload":{"source":"jrs-queue","path":null,"columns":null,"states":null,"strict":false,"labels":null,"gpu_type":null,"solo_times":null,"phases":null,"order":null,"jobs":24,"load":null,)"
       R"("profiles":"none"},)"
-      R"("cluster":{"path":null,"machines":null,"nodes":4,"gpus_per_node":1,"gpu_type":"V100-16GB","gpu_types":null,)"
+      R"("cluster":{"path":null,"machines":null,"nodes":4,"gpus_per_node":1,"nodes_per_switch":null,"gpu_type":"V100-16GB","gpu_types":null,)"
       R"("gpu_memory_mib":null,)"
       R"("gpu_speed":1.0,"cpu_milli_per_node":32000,"memory_mib_per_node":131072,)"
       R"("sharing":"time-slicing","max_jobs_per_gpu":null,)"
       R"("virtual_clusters":null,"oom":{"ramp_s":30.0,"retries":3}},)"
-      R"("world":{"model":"measured","fallback":"contention","path":null,"effort":1.0,"noise":true},)"
+      R"("world":{"model":"measured","fallback":"contention","path":null,"effort":1.0,"noise":true,"across_nodes":1.0,"across_switches":1.0},)"
       R"("belief":{"model":"cluster-mean","initial":"jrs","known":1.0,"seed":1,"effort":1.0,"overrides":null},)"
       R"("estimates":{"duration":"none","sigma":0.5,"memory":"exact","memory_sigma":0.1,)"
       R"("utilisation":"exact","utilisation_sigma":0.15},)"

@@ -95,7 +95,8 @@ TEST(Scope, AnUnknownKeyOfATopicSaysWhatToUse) {
   };
   EXPECT_THAT(refusal("cluster.mig=2"), HasSubstr("MIG: not modelled: a GPU has no slices"));
   EXPECT_THAT(refusal("cluster.mig=2"), HasSubstr("known: path, machines"));
-  EXPECT_THAT(refusal("elastic=true"), HasSubstr("elastic jobs: not modelled"));
+  EXPECT_THAT(refusal("elastic=true"), HasSubstr("elastic jobs: modelled in part"));
+  EXPECT_THAT(refusal("energy=true"), HasSubstr("energy: not modelled"));
   EXPECT_THAT(refusal("cluster.quota=3"), HasSubstr("quota: modelled in part"));
 }
 

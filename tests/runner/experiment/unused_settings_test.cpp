@@ -43,6 +43,8 @@ class Files {
                      "job,submit_s,solo_s\na,0,100\nb,0,150\nc,0,400\nd,5,90\ne,9,300\n");
     directory_.write("nodes.csv", "sn,gpu,model\nn1,1,V100M16\nn2,2,V100M16\n");
     directory_.write("clusters.csv", "vc,nodes\na,1\nb,3\n");
+    directory_.write("phases.csv",
+                     "job,share,mem_used_mib,gpu_util_pct\nj0,0.5,4000,10\nj0,0.5,8500,90\n");
     directory_.write("overrides.csv", "job,cluster,uncertainty,why\nJ8-256,2,1,a test\n");
     std::string lucid = "job_id,gpu_num,submit_time,duration,model,dataset,batchsize,amp\n";
     for (int j = 0; j < 8; ++j) {
@@ -170,6 +172,9 @@ std::vector<KeyRow> key_rows() {
   const Settings lucid{"workload={source: lucid, path: lucid.csv, labels: tiny.csv}",
                        "estimates.duration=exact", "world.model=none", "policies=[{name: lucid}]"};
   const Settings resampled{"workload.source=jrs-resampled"};
+  const Settings gangs{"workload={source: csv, path: gangs.csv}",
+                       "cluster={nodes: 4, gpus_per_node: 1}", "world.model=none",
+                       "policies=[{name: fifo}]"};
   const Settings learnt{"belief={model: boosted-trees, initial: " + kExamples + "mine.corun.csv}"};
   const Settings pods =
       with(kJobs, {"policies=[{name: fgd}]", "cluster={nodes: 2, gpus_per_node: 3}"});
@@ -186,6 +191,7 @@ std::vector<KeyRow> key_rows() {
       {"workload.labels", "jumbo.csv", lucid},
       {"workload.gpu_type", "T4"},
       {"workload.solo_times", "times.csv", {"cluster.machines=2x1:V100-16GB+2x1:T4"}},
+      {"workload.phases", "phases.csv", with(kJobs, {"cluster.gpu_memory_mib=9000"})},
       {"workload.order", "trace"},
       {"workload.jobs", "12", resampled},
       {"workload.load", "0.5", resampled},
@@ -194,6 +200,7 @@ std::vector<KeyRow> key_rows() {
       {"cluster.machines", "2x1:T4"},
       {"cluster.nodes", "3"},
       {"cluster.gpus_per_node", "2"},
+      {"cluster.nodes_per_switch", "1", with(gangs, {"world.across_switches=0.5"})},
       {"cluster.gpu_type", "P4", kJobs},
       {"cluster.gpu_types", "types.yaml", kJobs},
       {"cluster.gpu_memory_mib", "9000", kJobs},
@@ -210,6 +217,8 @@ std::vector<KeyRow> key_rows() {
       {"world.path", kExamples + "mine.corun.csv"},
       {"world.effort", "0.1", {"world.model=low-rank"}},
       {"world.noise", "false"},
+      {"world.across_nodes", "0.5", gangs},
+      {"world.across_switches", "0.5", with(gangs, {"cluster.nodes_per_switch=1"})},
       {"belief.model", "contention"},
       {"belief.initial", "none"},
       {"belief.known", "0.5", learnt},
@@ -291,6 +300,7 @@ constexpr std::array kExempt{
     Exempt{"external", "timeout_s", "decides only how long a slow program is waited for"},
     Exempt{"external", "start", "permits what a program may leave undone; a program decides"},
     Exempt{"external", "belief", "lets a program ask; a program decides"},
+    Exempt{"external", "asked", "asks a program more often; a program decides"},
 };
 
 /// Parameters of which no rule says that they have no effect: that depends on how a run goes.

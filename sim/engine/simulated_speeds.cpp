@@ -1,0 +1,261 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/simulated_backend.hpp"
+
+/// Speeds of jobs, their completions, and the use of GPUs: the arithmetic of SimulatedBackend.
+namespace corun::inline sim {
+
+/// A running job as the world knows it.
+JobId SimulatedBackend::as_known(JobId job) const {
+  return workload_.phases.size() == 0 ? job : workload_.in_phase(job, jobs_[job].running.phase);
+}
+
+/// The residents of a GPU were formed just now.
+void SimulatedBackend::show_formed(GpuId gpu) {
+  if (workload_.phases.size() == 0) {
+    devices_[index(gpu)].formed = state_.gpu(gpu).residents;  // reuses its memory
+  } else {
+    devices_[index(gpu)].formed = residents_as_known(gpu);
+  }
+}
+
+/// Those of a GPU as the world knows them, ascending.
+std::vector<JobId> SimulatedBackend::residents_as_known(GpuId gpu) const {
+  std::vector<JobId> known = state_.gpu(gpu).residents;
+  if (workload_.phases.size() == 0) return known;
+  for (JobId& job : known) job = as_known(job);
+  std::ranges::sort(known);
+  return known;
+}
+
+/// Sets the speeds of the residents of a GPU, in their order, and returns their source.
+Provenance SimulatedBackend::ask_world(GpuId gpu, JobId newcomer) {
+  Device& device = devices_[index(gpu)];
+  const std::vector<JobId>& residents = state_.gpu(gpu).residents;
+  const std::uint32_t type = state_.gpu_type(gpu).id;
+  if (workload_.phases.size() == 0) {
+    return world_.speeds({residents, device.formed, newcomer, type}, options_.noise_seed,
+                         device.speeds);
+  }
+  const std::vector<JobId> known = residents_as_known(gpu);
+  std::vector<double> speeds(known.size());
+  const Provenance source =
+      world_.speeds({known, device.formed, as_known(newcomer), type}, options_.noise_seed, speeds);
+  for (std::size_t i = 0; i < residents.size(); ++i) {
+    const auto at = std::ranges::lower_bound(known, as_known(residents[i]));
+    device.speeds[i] = speeds[static_cast<std::size_t>(at - known.begin())];
+  }
+  return source;
+}
+
+/// The factor of a job in a phase on all of these GPUs.
+double SimulatedBackend::spread_of(JobId job, std::uint32_t phase,
+                                   std::span<const GpuId> gpus) const {
+  if (by_allocation_ == nullptr) return 1;
+  std::vector<NodeId> nodes;
+  std::vector<std::uint32_t> switches;
+  state_.each_node(gpus, [&](NodeId node, std::span<const GpuId>) {
+    nodes.push_back(node);
+    switches.push_back(spec_.nodes[index(node)].switch_id);
+  });
+  const auto count = [](auto& values) {
+    std::ranges::sort(values);
+    return static_cast<int>(std::ranges::unique(values).begin() - values.begin());
+  };
+  return by_allocation_->factor(workload_.in_phase(job, phase),
+                                {static_cast<int>(gpus.size()), count(nodes), count(switches)});
+}
+
+/// Solo time of `work` of the job from where it stands, on these GPUs; `unlike`: one of each kind of them.
+Duration SimulatedBackend::solo_time(JobId job, Standing from, Duration work,
+                                     std::span<const GpuId> gpus,
+                                     std::span<const GpuId> unlike) const {
+  double solo_ns = 0;
+  for (Duration left = std::min(from.left, work);;) {
+    const double speed = slowest_alone(workload_.in_phase(job, from.phase), unlike) *
+                         spread_of(job, from.phase, gpus);
+    solo_ns += static_cast<double>(left.count()) / speed;
+    work -= left;
+    if (work == Duration::zero()) break;
+    ++from.phase;
+    left =
+        std::min(workload_.phases[workload_.jobs[index(job)].first_phase + from.phase].work, work);
+  }
+  return later(Time::zero(), from_nanoseconds(solo_ns));
+}
+
+void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
+  for (const GpuId g : gpus) {
+    Device& device = devices_[index(g)];
+    const auto& residents = state_.gpu(g).residents;
+    device.speeds.assign(residents.size(), 1.0);
+    look_up_alone(g);
+    if (residents.size() < 2) {
+      device.provenance = Provenance::kAlone;
+      continue;
+    }
+    const JobId newcomer = *std::ranges::max_element(
+        residents, {}, [this](JobId j) { return jobs_[j].running.order; });
+    device.provenance = ask_world(g, newcomer);
+  }
+  ++changes_;
+  const std::vector<JobId>* last = nullptr;
+  for (const GpuId g : gpus) {
+    // A gang's speed depends on all of its GPUs: it needs only one update.
+    const auto& residents = state_.gpu(g).residents;
+    if (last != nullptr && residents == *last) continue;
+    last = &residents;
+    for (const JobId job : residents) {
+      Active& active = jobs_[job];
+      if (active.running.will_oom || std::exchange(active.change, changes_) == changes_) continue;
+      double speed = std::numeric_limits<double>::infinity();
+      for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
+      speed *= active.running.spread;
+      if (speed != active.running.speed) set_speed(job, active, speed);
+    }
+  }
+}
+
+void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
+  Running& running = active.running;
+  // The utilisation of all GPUs of a gang depends on its speed: account it before the speed changes.
+  if (!active.sole_resident) std::ranges::for_each(running.gpus, [this](GpuId g) { account(g); });
+  const bool ticks = options_.tick_rule == TickRule::kProgress;
+  if (ticks && running.event != EventQueue::kNone && running.due == now_) {
+    running.speed = speed;  // it ends at this instant
+    return;
+  }
+  Time worked_until = last_tick();
+  if (ticks && ticking_ != 0 && running.order > ticking_) {
+    worked_until = std::max(running.since, now_ - options_.tick);
+  }
+  const auto worked = static_cast<double>((worked_until - running.since).count());
+  running.remaining_ns = std::max(running.remaining_ns - running.speed * worked, 0.0);
+  running.since = worked_until;
+  running.speed = speed;
+  Time end = completion(running);
+  if (running.has_work) end = std::max(end, active.record.last_start + kShortestRun);
+  if (is_last_phase(job, running)) end = round_up(end, options_.tick);
+  running.due = end;
+  if (running.event == EventQueue::kNone) {
+    running.event =
+        queue_.schedule(end, EventKind::kCompletion, static_cast<std::uint32_t>(index(job)));
+  } else {
+    queue_.move(running.event, end);
+  }
+}
+
+/// The time up to which work has been done: now; with TickRule::kProgress the tick at or before now.
+Time SimulatedBackend::last_tick() const {
+  return options_.tick_rule == TickRule::kProgress ? now_ - now_ % options_.tick : now_;
+}
+
+/// Completion at the present speed, before rounding to a tick.
+Time SimulatedBackend::completion(const Running& running) const {
+  if (options_.tick_rule == TickRule::kNotice) {
+    return later(running.since, from_nanoseconds(running.remaining_ns / running.speed));
+  }
+  const auto tick = static_cast<double>(options_.tick.count());
+  const double ticks = std::ceil(running.remaining_ns / (running.speed * tick)) + 1;
+  return later(running.since, from_nanoseconds(ticks * tick));
+}
+
+/// `known`: the job in its phase.
+double SimulatedBackend::speed_alone(JobId known, GpuId gpu) const {
+  const GpuType& type = state_.gpu_type(gpu);
+  return on_types_ == nullptr ? type.speed : on_types_->alone(known, type, types_seed()).speed;
+}
+
+/// The speed of a job alone on all of these GPUs, wherever they are: a gang waits for its slowest member.
+double SimulatedBackend::slowest_alone(JobId known, std::span<const GpuId> gpus) const {
+  double speed = std::numeric_limits<double>::infinity();
+  state_.each_node(gpus, [&](NodeId, std::span<const GpuId> own) {
+    speed = std::min(speed, speed_alone(known, own.front()));
+  });
+  return speed;
+}
+
+/// Updates Device::alone after a change of residents.
+void SimulatedBackend::look_up_alone(GpuId gpu) {
+  if (on_types_ == nullptr) return;
+  std::vector<Alone>& alone = devices_[index(gpu)].alone;
+  alone.clear();
+  for (const JobId j : state_.gpu(gpu).residents) {
+    alone.push_back(on_types_->alone(as_known(j), state_.gpu_type(gpu), types_seed()));
+  }
+}
+
+double SimulatedBackend::speed_on(JobId job, GpuId gpu) const {
+  const auto& residents = state_.gpu(gpu).residents;
+  const auto at = static_cast<std::size_t>(
+      std::lower_bound(residents.begin(), residents.end(), job) - residents.begin());
+  const Device& device = devices_[index(gpu)];
+  const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[at].speed;
+  return alone * device.speeds[at];
+}
+
+std::optional<Provenance> SimulatedBackend::true_speeds(GpuId gpu, std::vector<double>& out) const {
+  const Device& device = devices_[index(gpu)];
+  const auto& residents = state_.gpu(gpu).residents;
+  out.clear();
+  if (residents.size() == 1 && jobs_[residents.front()].sole_resident) {
+    const Running& running = jobs_[residents.front()].running;
+    const double alone = speed_alone(as_known(residents.front()), gpu) * running.spread;
+    out.push_back(running.speed / alone);
+    return Provenance::kAlone;
+  }
+  for (std::size_t i = 0; i < residents.size(); ++i) {
+    const double alone = on_types_ == nullptr ? state_.gpu_type(gpu).speed : device.alone[i].speed;
+    const Running& running = jobs_[residents[i]].running;
+    out.push_back(running.speed / (alone * running.spread));
+  }
+  return device.provenance;
+}
+
+void SimulatedBackend::account(GpuId gpu) {
+  Device& device = devices_[index(gpu)];
+  const Duration elapsed = now_ - device.since;
+  device.since = now_;
+  const auto& residents = state_.gpu(gpu).residents;
+  if (residents.empty() || elapsed == Duration::zero()) return;
+  const double seconds = to_seconds(elapsed);
+  const GpuType& type = state_.gpu_type(gpu);
+  double util = 0;
+  double memory = 0;
+  bool util_known = true;
+  bool memory_known = true;
+  UsageRecord& usage = recorder_.usage();
+  for (std::size_t i = 0; i < residents.size(); ++i) {
+    const JobId j = residents[i];
+    const Running& running = jobs_[j].running;
+    const Profile& profile = workload_.profile(j, running.phase);
+    double alone = type.speed;
+    std::optional<double> demand_mib = profile.mem_used_mib;
+    if (on_types_ != nullptr) {
+      alone = device.alone[i].speed;
+      demand_mib = on_types_->memory_mib(as_known(j), type);
+      usage.solo_s[static_cast<std::size_t>(device.alone[i].source)] += seconds;
+    }
+    util_known &= profile.gpu_util_pct.has_value();
+    memory_known &= demand_mib.has_value();
+    util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / alone;
+    if (!running.will_oom) memory += demand_mib.value_or(0) / type.memory_mib;
+  }
+  usage.busy += elapsed;
+  if (util_known) {
+    usage.util_s += std::min(1.0, util) * seconds;
+    usage.util_known_s += seconds;
+  }
+  if (memory_known) {
+    usage.mem_s += std::min(1.0, memory) * seconds;
+    usage.mem_known_s += seconds;
+  }
+  if (residents.size() > 1) usage.corun_s[static_cast<std::size_t>(device.provenance)] += seconds;
+}
+
+}  // namespace corun::inline sim

@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "knowledge/model_file.hpp"
-<<<<<<< HEAD
-#include "models/interference/held_out.hpp"
-=======
 #include "models/allocation_speeds.hpp"
->>>>>>> wt-s
+#include "models/interference/held_out.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/listed_pairs_world.hpp"
 #include "runner/builders/cluster_builder.hpp"

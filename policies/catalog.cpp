@@ -29,6 +29,8 @@ PolicyEntry schedtune_entry();
 PolicyEntry reactive_entry();
 PolicyEntry proactive_entry();
 PolicyEntry srsf_packed_entry();
+PolicyEntry srsf_entry();
+PolicyEntry tiresias_entry();
 
 std::span<const PolicyEntry> policy_catalog() {
   static const std::array catalog = {
@@ -40,7 +42,7 @@ std::span<const PolicyEntry> policy_catalog() {
       external_entry(),    fgd_entry(),          best_fit_entry(),
       dot_product_entry(), gpu_packing_entry(),  incremental_matching_entry(),
       schedtune_entry(),   reactive_entry(),     proactive_entry(),
-      srsf_packed_entry(),
+      srsf_packed_entry(), srsf_entry(),         tiresias_entry(),
   };
   return catalog;
 }

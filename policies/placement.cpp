@@ -88,6 +88,46 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
   return chosen;
 }
 
+std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job,
+                        int switch_nodes) {
+  if (free.gpus().size() < job.gpus) return {};
+  const std::vector<NodeSpec>& all = state.spec().nodes;
+  auto step = switch_nodes > 0 ? static_cast<std::size_t>(switch_nodes) : all.size();
+  const auto holds = [&](std::size_t first) {
+    int gpus = 0;
+    for (std::size_t n = first; n < std::min(all.size(), first + step); ++n) {
+      if (may_run_on(job, all[n].gpu)) gpus += all[n].gpus;
+    }
+    return gpus >= job.gpus;
+  };
+  bool fits = false;
+  for (std::size_t first = 0; first < all.size() && !fits; first += step) fits = holds(first);
+  if (!fits) step = all.size();
+  std::vector<GpuId> chosen;
+  chosen.reserve(static_cast<std::size_t>(job.gpus));
+  for (std::size_t first = 0; first < all.size(); first += step) {
+    const std::size_t end = std::min(all.size(), first + step);
+    int rest = job.gpus;
+    std::vector<bool> taken(end - first, false);
+    for (std::size_t n = first; n < end && job.gpus > free.nodes().most(); ++n) {
+      const NodeId node{static_cast<std::uint32_t>(n)};
+      if (all[n].gpus > rest || free.nodes().free(node) != all[n].gpus) continue;
+      take(state, free, node, all[n].gpus, chosen);
+      rest -= all[n].gpus;
+      taken[n - first] = true;
+    }
+    for (std::size_t n = first; n < end && rest > 0; ++n) {
+      const NodeId node{static_cast<std::uint32_t>(n)};
+      if (taken[n - first] || free.nodes().free(node) < rest) continue;
+      take(state, free, node, rest, chosen);
+      rest = 0;
+    }
+    if (rest == 0) return chosen;
+    chosen.clear();
+  }
+  return chosen;
+}
+
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job) {
   if (free.gpus().size() < job.gpus) return {};
   if (job.on_types.empty()) return anywhere(state, free, job.gpus);

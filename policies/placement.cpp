@@ -88,37 +88,52 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
   return chosen;
 }
 
-std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job,
-                        int switch_nodes) {
-  if (free.gpus().size() < job.gpus) return {};
-  const std::vector<NodeSpec>& all = state.spec().nodes;
-  auto step = switch_nodes > 0 ? static_cast<std::size_t>(switch_nodes) : all.size();
-  const auto holds = [&](std::size_t first) {
-    int gpus = 0;
-    for (std::size_t n = first; n < std::min(all.size(), first + step); ++n) {
-      if (may_run_on(job, all[n].gpu)) gpus += all[n].gpus;
-    }
-    return gpus >= job.gpus;
-  };
+namespace {
+
+/// Nodes [first, end) under one switch.
+struct Switch {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
+/// The switches; all nodes as one if none has as many GPUs as the job asks for on which it may run.
+std::vector<Switch> switches_for(const std::vector<NodeSpec>& nodes, const JobView& job) {
+  std::vector<Switch> all;
   bool fits = false;
-  for (std::size_t first = 0; first < all.size() && !fits; first += step) fits = holds(first);
-  if (!fits) step = all.size();
+  int gpus = 0;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (n == 0 || nodes[n].switch_id != nodes[n - 1].switch_id) {
+      all.push_back({n, n});
+      gpus = 0;
+    }
+    all.back().end = n + 1;
+    if (may_run_on(job, nodes[n].gpu)) gpus += nodes[n].gpus;
+    fits |= gpus >= job.gpus;
+  }
+  if (!fits) all.assign(1, {0, nodes.size()});
+  return all;
+}
+
+}  // namespace
+
+std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  if (free.gpus().size() < job.gpus) return {};
+  const std::vector<NodeSpec>& nodes = state.spec().nodes;
   std::vector<GpuId> chosen;
   chosen.reserve(static_cast<std::size_t>(job.gpus));
-  for (std::size_t first = 0; first < all.size(); first += step) {
-    const std::size_t end = std::min(all.size(), first + step);
+  for (const Switch& part : switches_for(nodes, job)) {
     int rest = job.gpus;
-    std::vector<bool> taken(end - first, false);
-    for (std::size_t n = first; n < end && job.gpus > free.nodes().most(); ++n) {
+    std::vector<bool> taken(part.end - part.first, false);
+    for (std::size_t n = part.first; n < part.end && job.gpus > free.nodes().most(); ++n) {
       const NodeId node{static_cast<std::uint32_t>(n)};
-      if (all[n].gpus > rest || free.nodes().free(node) != all[n].gpus) continue;
-      take(state, free, node, all[n].gpus, chosen);
-      rest -= all[n].gpus;
-      taken[n - first] = true;
+      if (nodes[n].gpus > rest || free.nodes().free(node) != nodes[n].gpus) continue;
+      take(state, free, node, nodes[n].gpus, chosen);
+      rest -= nodes[n].gpus;
+      taken[n - part.first] = true;
     }
-    for (std::size_t n = first; n < end && rest > 0; ++n) {
+    for (std::size_t n = part.first; n < part.end && rest > 0; ++n) {
       const NodeId node{static_cast<std::uint32_t>(n)};
-      if (taken[n - first] || free.nodes().free(node) < rest) continue;
+      if (taken[n - part.first] || free.nodes().free(node) < rest) continue;
       take(state, free, node, rest, chosen);
       rest = 0;
     }

@@ -44,9 +44,8 @@ std::vector<GpuId> anywhere(const ClusterState& state, const FreeGpus& free, int
 /// On a node the lowest-numbered free GPUs are taken.
 std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free, int gang);
 
-/// The placement `yarn` of Tiresias' simulator (Gu et al., NSDI 2019). Nodes lie under switches of
-/// `switch_nodes` neighbours each; 0: all under one. Returns as many of the free GPUs as the job asks for, under
-/// one switch, the first that has room, or none:
+/// The placement `yarn` of Tiresias' simulator (Gu et al., NSDI 2019). Returns as many of the free GPUs as the job
+/// asks for, under one switch (NodeSpec::switch_id), the first that has room, or none:
 ///   - a gang that the largest node could hold: the first node that has enough free GPUs, not the fullest;
 ///   - a larger one: wholly free nodes in order as long as the rest of the gang fills one, then for the rest the
 ///     first other node that has room for it.
@@ -55,8 +54,7 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
 /// Departures: the simulator also counts 6 CPUs for each GPU, and memory; they bind on no node that has them for
 /// all its GPUs, and are not counted here. A gang that no switch could hold waits for ever there; here it spans
 /// switches.
-std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job,
-                        int switch_nodes);
+std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job);
 
 /// Of the types with enough free GPUs the one on which the job is fastest by JobView::on_types, ties to the
 /// lowest GpuType::id; on it as anywhere(). It takes the fastest type that is free and never waits for a

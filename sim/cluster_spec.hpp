@@ -26,6 +26,7 @@ struct NodeSpec {
   int gpus = 1;
   std::int64_t cpu_milli = 32000;  ///< allocatable CPU [1/1000 core], for policies that place pods
   std::int64_t memory_mib = 131072;
+  std::uint32_t switch_id = 0;  ///< number of the switch (rack) that the node is connected to
 };
 
 /// A joining job that exceeds the memory limit fails `ramp` after its start. It is resubmitted at

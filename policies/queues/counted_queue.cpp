@@ -98,8 +98,8 @@ void CountedQueue::carry_out(const ClusterView& view, std::vector<Decision>& out
     if (!takes_[j] || job.started) continue;
     std::vector<GpuId> gpus =
         job.gpu_models == 0
-            ? place_by(options_, view.state(), free, job)
-            : place_by(options_, view.state(), of_types(view.state(), free, job.gpu_models), job);
+            ? place_by(placing_, view.state(), free, job)
+            : place_by(placing_, view.state(), of_types(view.state(), free, job.gpu_models), job);
     if (gpus.empty()) {
       unplaced(job.id);
       continue;

@@ -25,7 +25,7 @@ struct CountedOptions : PlacingOptions {
   CountedOptions() { placing = Placing::kAnywhere; }
 };
 
-/// The parameters `placement` and `switch_nodes`.
+/// The parameter `placement`.
 const ParametersOf<CountedOptions>& counted_parameters();
 
 /// The traits of such a policy: `others`, without sharing, with preemption, and placing as `placement` says.
@@ -33,7 +33,7 @@ PolicyTraits counted_traits(const Parameters& parameters, PolicyTraits others = 
 
 class CountedQueue : public Policy {
  public:
-  explicit CountedQueue(CountedOptions options) : options_(options) {}
+  explicit CountedQueue(Placing placing) : placing_(placing) {}
 
   void arrived(const JobView& job, Time now) override;
   void departed(JobId job, LogKind how, Time now) override;
@@ -70,7 +70,7 @@ class CountedQueue : public Policy {
   void carry_out(const ClusterView& view, std::vector<Decision>& out);
   std::vector<Running>::iterator find(JobId job);
 
-  CountedOptions options_;
+  Placing placing_;
   std::vector<Running> running_;
   std::vector<JobId> jobs_;  ///< of the present event, in order
   std::vector<bool> takes_;  ///< by place in jobs_

@@ -79,15 +79,15 @@ QueuePolicy::Part& QueuePolicy::part_of(const GpuAsk& ask) {
   return *at;
 }
 
-std::vector<GpuId> place_by(const PlacingOptions& options, const ClusterState& state,
-                            const FreeGpus& free, const JobView& job) {
-  switch (options.placing) {
+std::vector<GpuId> place_by(Placing placing, const ClusterState& state, const FreeGpus& free,
+                            const JobView& job) {
+  switch (placing) {
     case Placing::kConsolidated:
       return consolidated(state, free, job.gpus);
     case Placing::kFastest:
       return fastest(state, free, job);
     case Placing::kYarn:
-      return yarn(state, free, job, options.switch_nodes);
+      return yarn(state, free, job);
     case Placing::kAnywhere:
       break;
   }

@@ -42,35 +42,32 @@ enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest, kYarn };
 
 struct PlacingOptions {
   Placing placing = Placing::kConsolidated;
-  int switch_nodes = 0;  ///< of kYarn
 };
 
 /// GPUs for the job among free ones, on all of which it may run; none if there is no room.
-std::vector<GpuId> place_by(const PlacingOptions& options, const ClusterState& state,
-                            const FreeGpus& free, const JobView& job);
+std::vector<GpuId> place_by(Placing placing, const ClusterState& state, const FreeGpus& free,
+                            const JobView& job);
 
-/// Declares the parameters of PlacingOptions.
+/// Declares the parameter of PlacingOptions.
 template <typename Options>
 ParametersOf<Options> with_placing(ParametersOf<Options> parameters) {
-  return parameters
-      .choice("placement", &Options::placing,
-              {{"consolidated", Placing::kConsolidated},
-               {"anywhere", Placing::kAnywhere},
-               {"fastest", Placing::kFastest},
-               {"yarn", Placing::kYarn}},
-              "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
-              "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
-              "the GPU type with room on which the job is fastest; yarn: the first node with room, "
-              "or whole nodes and a rest under one switch (Tiresias' simulator)")
-      .number("switch_nodes", &Options::switch_nodes,
-              {0, 1e6, "nodes under one switch, for placement: yarn; 0: all"});
+  return parameters.choice(
+      "placement", &Options::placing,
+      {{"consolidated", Placing::kConsolidated},
+       {"anywhere", Placing::kAnywhere},
+       {"fastest", Placing::kFastest},
+       {"yarn", Placing::kYarn}},
+      "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
+      "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
+      "the GPU type with room on which the job is fastest; yarn: the first node with room, "
+      "or whole nodes and a rest under one switch (Tiresias' simulator)");
 }
 
 struct QueueOptions : PlacingOptions {
   Blocking blocking = Blocking::kStrict;
 };
 
-/// The parameters `blocking`, `placement` and `switch_nodes` of all these policies.
+/// The parameters `blocking` and `placement` of all these policies.
 const ParametersOf<QueueOptions>& queue_parameters();
 
 /// The traits of a policy without sharing that places so: `others`, and what depends on the placement.
@@ -119,7 +116,7 @@ class QueuePolicy : public Policy {
 
   std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free,
                            const QueueEntry& entry) const {
-    return place_by(options_, view.state(), free, view.job(entry.job));
+    return place_by(options_.placing, view.state(), free, view.job(entry.job));
   }
 
  private:

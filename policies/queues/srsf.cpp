@@ -26,7 +26,7 @@ struct SrsfOptions : CountedOptions {
 class Srsf final : public CountedQueue {
  public:
   Srsf(const SrsfOptions& options, double preemption_s)
-      : CountedQueue(options), options_(options), preemption_(from_seconds(preemption_s)) {}
+      : CountedQueue(options.placing), options_(options), preemption_(from_seconds(preemption_s)) {}
 
  protected:
   void order(const ClusterView& view, std::vector<JobId>& jobs) override {

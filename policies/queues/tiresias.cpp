@@ -56,7 +56,7 @@ struct TiresiasOptions : CountedOptions {
 class Tiresias final : public CountedQueue {
  public:
   explicit Tiresias(const TiresiasOptions& options)
-      : CountedQueue(options),
+      : CountedQueue(options.placing),
         options_(options),
         queues_(options.thresholds_s.size() + 1),
         index_(options.services_s, options.quantum_s,

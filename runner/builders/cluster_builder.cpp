@@ -121,6 +121,14 @@ void add_virtual_clusters(const Config& config, InputFiles& files, Cluster& clus
                        (machines ? "" : "; leave it out"));
 }
 
+/// Numbers the switches, in order of the nodes.
+void number_switches(std::int64_t nodes_per_switch, ClusterSpec& spec) {
+  for (std::size_t n = 0; n < spec.nodes.size(); ++n) {
+    spec.nodes[n].switch_id =
+        static_cast<std::uint32_t>(n / static_cast<std::size_t>(nodes_per_switch));
+  }
+}
+
 /// Numbers the GPU types by name, in order of the nodes.
 void number_types(ClusterSpec& spec) {
   const std::vector<std::string> names = spec.models();
@@ -160,6 +168,9 @@ Cluster build_cluster(const Config& config, InputFiles& files) {
   }
   if (c.virtual_clusters) add_virtual_clusters(config, files, cluster);
   number_types(cluster.spec);
+  if (config.cluster.nodes_per_switch) {
+    number_switches(*config.cluster.nodes_per_switch, cluster.spec);
+  }
   cluster.spec.sharing = name_of(c.sharing);
   if (c.max_jobs_per_gpu) cluster.spec.max_jobs_per_gpu = static_cast<int>(*c.max_jobs_per_gpu);
   cluster.spec.oom = {from_seconds(c.oom.ramp_s), static_cast<int>(c.oom.retries)};

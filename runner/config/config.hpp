@@ -52,6 +52,7 @@ struct ClusterConfig {
   std::optional<std::string> machines;  ///< nodes of several GPU types: parse_machines()
   std::int64_t nodes = 4;
   std::int64_t gpus_per_node = 1;
+  std::optional<std::int64_t> nodes_per_switch;  ///< null: all nodes are on one switch
   std::string gpu_type = "V100-16GB";
   std::optional<std::string> gpu_types;  ///< YAML file of own GPU types (gpu_types_file.hpp)
   std::optional<double> gpu_memory_mib;  ///< null: that of the GPU type

@@ -107,6 +107,8 @@ void add(KeyList& keys, ClusterConfig& c) {
        "gpu_type"},
       {"cluster.nodes", whole(c.nodes, kCount), "nodes of the simulated cluster"},
       {"cluster.gpus_per_node", whole(c.gpus_per_node, kCount), "GPUs of each node"},
+      {"cluster.nodes_per_switch", whole(c.nodes_per_switch, kCount),
+       "nodes on each switch (rack), in their order; null: one switch has all"},
       {"cluster.gpu_type", text(c.gpu_type), "sets the memory of a GPU"},
       {"cluster.gpu_types", text(c.gpu_types),
        "YAML file of GPU types of your own, beside those of corun list gpus"},

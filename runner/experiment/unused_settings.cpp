@@ -465,6 +465,25 @@ Reason thresholds(const SettingsInUse& use, const PolicyInUse& p) {
                                least_of(usual.numbers("thresholds_s"))));
 }
 
+/// Of `tiresias`: for orders that differ only if a job passes a threshold, or passes another job.
+Reason within_queue(const SettingsInUse& use, const PolicyInUse& p) {
+  const Reason alike = gangs_alike(use, p);
+  return alike.empty() ? "" : promotion(use, p);
+}
+
+Reason attained(const SettingsInUse& use, const PolicyInUse& p) {
+  const Reason none = gangs(use, p);
+  return none.empty() ? promotion(use, p) : none;
+}
+
+Reason quantum(const SettingsInUse&, const PolicyInUse& p) {
+  return p.parameters.numbers("services_s").empty() ? "services_s is empty" : "";
+}
+
+Reason rules(const SettingsInUse& use, const PolicyInUse& p) {
+  return quantum(use, p).empty() ? "" : promotion(use, p);
+}
+
 struct ParameterRule {
   std::string_view parameter;
   Reason (*without_effect)(const SettingsInUse&, const PolicyInUse&);
@@ -482,6 +501,11 @@ constexpr std::array kParameterRules{
     ParameterRule{"window", window},
     ParameterRule{"blocking", gangs_alike},
     ParameterRule{"placement", placement},
+    ParameterRule{"remaining", gangs},
+    ParameterRule{"attained", attained},
+    ParameterRule{"within", within_queue},
+    ParameterRule{"quantum_s", quantum},
+    ParameterRule{"rules", rules},
     ParameterRule{"length_ratio", length_ratio},
     ParameterRule{"promote_after", promotion},
     ParameterRule{"thresholds_s", thresholds},

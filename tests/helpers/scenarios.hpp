@@ -220,8 +220,6 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
       parameters.set("thresholds_s", std::vector<double>{10, 25});
     } else if (p.name == "services_s") {
       if (rng.below(2) == 0) parameters.set("services_s", std::vector<double>{3, 5, 20, 40});
-    } else if (p.name == "switch_nodes") {
-      parameters.set("switch_nodes", std::int64_t{rng.below(3)});
     } else if (p.name == "promote_after") {
       parameters.set("promote_after", 8.0 * rng.below(2));
     } else if (p.name == "threshold") {

@@ -178,8 +178,11 @@ class Yarn : public testing::Test {
  protected:
   /// Nodes with these numbers of free GPUs of `gpus` each.
   std::vector<GpuId> gpus(int per_node, const std::vector<int>& free, int gang,
-                          int switch_nodes = 0) {
+                          std::uint32_t switch_nodes = 0) {
     spec_ = cluster(static_cast<int>(free.size()), per_node);
+    for (std::uint32_t n = 0; n < free.size() && switch_nodes > 0; ++n) {
+      spec_.nodes[n].switch_id = n / switch_nodes;
+    }
     const ClusterState state(spec_);
     FreeGpus left = state.empty();
     for (std::uint32_t n = 0; n < free.size(); ++n) {
@@ -190,7 +193,7 @@ class Yarn : public testing::Test {
     }
     JobView job;
     job.gpus = gang;
-    return yarn(state, left, job, switch_nodes);
+    return yarn(state, left, job);
   }
 
  private:

@@ -355,10 +355,22 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "risk", "3"});
     rows.push_back({policy, "window", "4"});
   }
-  for (const std::string policy : {"fifo", "sjf", "srtf", "las"}) {
+  for (const std::string policy : {"fifo", "sjf", "srtf", "las", "srsf", "tiresias"}) {
+    if (policy == "srsf" || policy == "tiresias") {
+      rows.push_back({policy, "placement", "consolidated", gangs});
+      continue;
+    }
     rows.push_back({policy, "blocking", "backfill", gangs});
     rows.push_back({policy, "placement", "anywhere", gangs});
   }
+  rows.push_back({"srsf", "remaining", "time", gangs});
+  rows.push_back({"tiresias", "attained", "time", gangs, "thresholds_s: [60]"});
+  rows.push_back({"tiresias", "thresholds_s", "[60]", kJobs});
+  rows.push_back({"tiresias", "promote_after", "1", kJobs, "thresholds_s: [60]"});
+  rows.push_back({"tiresias", "within", "submit", kJobs, "thresholds_s: [60]"});
+  rows.push_back({"tiresias", "services_s", "[60, 300, 3600]", kJobs});
+  rows.push_back({"tiresias", "quantum_s", "10", kJobs, "services_s: [60, 300, 3600]"});
+  rows.push_back({"tiresias", "rules", "simulator", gangs, "thresholds_s: [60]"});
   return rows;
 }
 

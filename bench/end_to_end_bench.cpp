@@ -54,7 +54,9 @@ double offered_load(const Trace& trace) {
   return work_s / (corun::to_seconds(last - first) * kNodes * kGpusPerNode);
 }
 
-double warned(const Experiment& experiment) { return experiment.overload().empty() ? 0 : 1; }
+double warned(const Experiment& experiment) {
+  return corun::find_note(experiment.notes(), corun::NoteCode::kOverload) != nullptr ? 1 : 0;
+}
 
 void simulate(benchmark::State& state, const std::string& policy, double load) {
   const std::int64_t jobs = state.range(0);

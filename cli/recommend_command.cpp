@@ -277,7 +277,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
       throw InputError(std::string("--") + key, "goes with --argo");
     }
   }
-  for (const std::string& warning : experiment.warnings()) note(common, warning);
+  for (const Note& one : experiment.notes()) note(common, one.text);
   emit(common,
        common.format == Format::kJson  ? json_text(recommendation_json(queue))
        : common.format == Format::kCsv ? recommendation_csv(queue)

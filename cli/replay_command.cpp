@@ -45,10 +45,11 @@ void note(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
 
 void print_notes(const Experiment& experiment, bool quiet) {
   if (quiet) return;
-  for (const auto* sentences : {&experiment.resolutions(), &experiment.warnings()}) {
-    for (const std::string& sentence : *sentences) note("note: {}\n", sentence);
+  for (const Notes* notes : {&experiment.resolutions(), &experiment.notes()}) {
+    for (const Note& one : *notes) {
+      note("{}: {}\n", one.code == NoteCode::kOverload ? "warning" : "note", one.text);
+    }
   }
-  if (!experiment.overload().empty()) note("warning: {}\n", experiment.overload());
 }
 
 CommandLine described() {

@@ -46,6 +46,12 @@ const ParametersOf<KubeOptions>& kube_default_parameters() {
                   {0, 100,
                    "stop the search when this share of the nodes was found feasible [%]; 0: "
                    "adaptive"})
+          .only_where([](const ParameterContext& c) {
+            const auto share = static_cast<int>(*c.parameters.integer(c.spec.name));
+            const bool all = kube_nodes_to_find(c.nodes, share) == c.nodes &&
+                             kube_nodes_to_find(c.nodes, 0) == c.nodes;
+            return all ? "all of " + std::to_string(c.nodes) + " nodes are scored anyway" : "";
+          })
           .number("backoff_initial_s", &KubeOptions::backoff_initial,
                   {0, 1e6, "back-off after a pod's first failed attempt [s]"})
           .number("backoff_max_s", &KubeOptions::backoff_max,

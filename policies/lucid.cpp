@@ -334,6 +334,9 @@ const ParametersOf<LucidOptions>& lucid_parameters() {
                   {0, 1e6,
                    "a job joins a job if its estimate x GPUs is at most this multiple of the "
                    "other's"})
+          .only_where([](const ParameterContext& c) {
+            return c.parameters.integer("label_sum") == -1 ? "label_sum is -1" : jobs_share(c);
+          })
           .number("label_sum", &LucidOptions::label_sum,
                   {-1, 4,
                    "packing labels of two that share add up to this at most; -1: no job shares; 4: "

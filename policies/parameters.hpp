@@ -34,6 +34,10 @@ using ParameterValue =
     std::variant<std::monostate, double, std::int64_t, std::string, std::vector<ClusterPair>,
                  std::vector<std::string>, std::vector<double>>;
 
+struct ParameterContext;
+/// The reason why a parameter has no effect there; empty where it may have one (parameter_context.hpp).
+using ParameterRule = std::string (*)(const ParameterContext&);
+
 struct ParameterSpec {
   std::string_view name;
   std::string_view description;
@@ -42,6 +46,7 @@ struct ParameterSpec {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string_view> choices;
+  ParameterRule only_where = nullptr;  ///< null: it always has an effect
 };
 
 /// The values of one policy's parameters: given ones, else the fallbacks of its list. Readers have checked

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "policies/parameter_context.hpp"
 #include "policies/parameters.hpp"
 #include "sim/time.hpp"
 
@@ -123,6 +124,12 @@ class ParametersOf {
                [=](const Parameters& p, Options& o) { o.*at = p.texts(name); });
   }
 
+  /// The parameter declared last has an effect under this rule only (parameter_context.hpp).
+  ParametersOf& only_where(ParameterRule rule) {
+    specs_.back().only_where = rule;
+    return *this;
+  }
+
   /// Those of a base of the options, too.
   template <typename Base>
   requires std::derived_from<Options, Base> ParametersOf& with(const ParametersOf<Base>& others) {
@@ -155,7 +162,8 @@ class ParametersOf {
                       .fallback = std::move(fallback),
                       .min = text.min,
                       .max = text.max,
-                      .choices = {}});
+                      .choices = {},
+                      .only_where = nullptr});
     readers_.push_back(std::move(reader));
     return *this;
   }

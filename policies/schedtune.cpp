@@ -242,12 +242,16 @@ const ParametersOf<SchedTuneOptions>& schedtune_parameters() {
                   {{"queueing-delay", SchedTuneObjective::kQueueingDelay},
                    {"completion-time", SchedTuneObjective::kCompletionTime}},
                   "what is least on the chosen GPU: its queue, or the job's completion")
+          .only_where(gpus_are_of_several_types)
           .number("memory_margin_pct", &SchedTuneOptions::memory_margin_pct,
                   {0, 1000, "added to predicted memory, the largest error of the predictor [%]"})
+          .only_where(memory_is_known)
           .number("collocation_limit", &SchedTuneOptions::collocation_limit,
                   {1, 1000, "jobs that share a GPU at most"})
+          .only_where(jobs_share_memory)
           .number("memory_per_job_mib", &SchedTuneOptions::memory_per_job_mib,
                   {1, 1e9, "a GPU takes one job for each so much memory that it has [MiB]"})
+          .only_where(jobs_share_memory)
           .number(
               "decision_s", &SchedTuneOptions::decision,
               {0, 1e6,

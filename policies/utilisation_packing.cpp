@@ -100,10 +100,13 @@ const ParametersOf<UtilisationPacking::Options>& UtilisationPacking::parameters(
   static const auto all =
       ParametersOf<Options>()
           .number("most_jobs", &Options::most_jobs, {1, 1000, "jobs that share a GPU at most"})
+          .only_where(jobs_share)
           .number("capacity_pct", &Options::capacity_pct,
                   {0, 1e6, "utilisations of jobs that share a GPU add up to this at most [%]"})
+          .only_where(jobs_share)
           .choice("memory", &Options::checks_memory, {{"ignored", false}, {"checked", true}},
-                  "whether a job must fit beside the residents, or may run out of memory");
+                  "whether a job must fit beside the residents, or may run out of memory")
+          .only_where(jobs_share_memory);
   return all;
 }
 

@@ -90,7 +90,7 @@ int run_command(const std::vector<std::string>& arguments) {
   std::vector<GpuFacts> facts;
   for (const std::size_t gpu : gpus) facts.push_back(nvml.gpus()[gpu]);
   const QueuePrediction prediction = predict_queue(config, {solo_file, alone}, facts, common.data);
-  for (const std::string& warning : prediction.experiment->warnings()) note(common, warning);
+  for (const Note& one : prediction.experiment->notes()) note(common, one.text);
   const QueueRun run = run_queue(config, prediction, nvml, gpus, stop,
                                  [&](const PolicyResult& result) { tell(result, common.quiet); });
   std::cout << (common.format == Format::kJson  ? json_text(queue_run_json(run))

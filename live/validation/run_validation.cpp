@@ -111,7 +111,7 @@ RunValidation validate_run(const ValidationRequest& request) {
   run.gpus = experiment.cluster().gpu_count();
   run.queue = experiment.make_trace(0);
   if (request.live != nullptr) check_queue(*request.live, *run.queue, request.directory);
-  run.notes = experiment.warnings();
+  run.notes = texts_of(experiment.notes());
   run.files = {file, request.directory + "/" + kPredictionFile};
   run.files.insert(run.files.end(), experiment.input_files().begin(),
                    experiment.input_files().end());

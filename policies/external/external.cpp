@@ -76,6 +76,7 @@ const ParametersOf<ExternalOptions>& external_parameters() {
                   {0, 1e9,
                    "how many of the waiting jobs, the oldest, are listed in each question; null: "
                    "all"})
+          .only_where(jobs_exceed_window)
           .with(users_policy_parameters());
   return all;
 }

@@ -264,13 +264,15 @@ const ParametersOf<Options>& incremental_matching_parameters() {
     parameters
         .number(
             "risk", [](Options& o) -> double& { return o.rule.risk; }, kRiskText)
+        .only_where(jobs_share)
         .number("candidates", &Options::candidates,
                 {1, 1000, "candidate co-runners that are kept per waiting job"})
         .number("rescore_budget", &Options::rescore_budget,
                 {0, 1e12,
                  "pairs scored per scheduling pass; always enough to fill the GPUs that are empty"})
         .number("window", &Options::window,
-                {2, 1e6, "waiting jobs that are kept matched, the oldest"});
+                {2, 1e6, "waiting jobs that are kept matched, the oldest"})
+        .only_where(jobs_exceed_window);
     return parameters;
   }();
   return all;

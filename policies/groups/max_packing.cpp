@@ -9,6 +9,11 @@ namespace corun::inline policies {
 
 namespace {
 
+std::string bin_is_filled(const ParameterContext& c) {
+  const auto* const bin = std::get_if<std::vector<std::string>>(&c.parameters.value("bin"));
+  return bin != nullptr && !bin->empty() ? "bin is given" : jobs_share(c);
+}
+
 const ParametersOf<RecommenderOptions>& max_packing_parameters() {
   static const auto all = [] {
     using Chosen = RecommenderOptions;
@@ -16,8 +21,10 @@ const ParametersOf<RecommenderOptions>& max_packing_parameters() {
     parameters
         .choice("by", &Chosen::bin_by_memory, {{"utilisation", false}, {"memory", true}},
                 "what the bin is filled by: utilisation or memory (allocated)")
+        .only_where(bin_is_filled)
         .number("bin_max", &Chosen::bin_max,
                 {1, 1e6, "most jobs in the bin, beside the cluster's own limit; null: no other"})
+        .only_where(bin_is_filled)
         .jobs("bin", &Chosen::given_bin, "the bin itself, a list of jobs, instead of filling one");
     add_pairing(parameters);
     return parameters;

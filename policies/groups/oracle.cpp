@@ -13,7 +13,8 @@ const ParametersOf<RecommenderOptions>& oracle_parameters() {
   static const auto all = [] {
     ParametersOf<RecommenderOptions> parameters;
     add_objective(parameters, &RecommenderOptions::objective);
-    parameters.number("window", &RecommenderOptions::window, kWindowText);
+    parameters.number("window", &RecommenderOptions::window, kWindowText)
+        .only_where(jobs_exceed_plan);
     return parameters;
   }();
   return all;

@@ -4,18 +4,29 @@
 
 namespace corun::inline policies {
 
+std::string placement_matters(const ParameterContext& c) {
+  const bool by_type = c.parameters.choice(c.spec.name) == "fastest" && c.gpu_types > 1;
+  std::string reason = some_jobs_are_gangs(c);
+  if (!by_type || reason.empty()) return reason;
+  return c.estimates_run_times ? ""
+                               : "estimates.duration is none, so no type is known to be faster";
+}
+
 const ParametersOf<QueueOptions>& queue_parameters() {
-  static const auto all = with_placing(ParametersOf<QueueOptions>().choice(
-      "blocking", &QueueOptions::blocking,
-      {{"strict", Blocking::kStrict}, {"backfill", Blocking::kBackfill}},
-      "strict: the first job without room holds up all behind it; backfill: others may "
-      "pass it"));
+  static const auto all = with_placing(
+      ParametersOf<QueueOptions>()
+          .choice("blocking", &QueueOptions::blocking,
+                  {{"strict", Blocking::kStrict}, {"backfill", Blocking::kBackfill}},
+                  "strict: the first job without room holds up all behind it; backfill: others may "
+                  "pass it")
+          .only_where(jobs_are_of_several_sizes));
   return all;
 }
 
 PolicyTraits placing_traits(Placing placing, PolicyTraits others) {
   others.shares = false;
   others.reads_speeds_on_types = placing == Placing::kFastest;
+  others.reads_switches = placing == Placing::kYarn;
   others.consolidates = placing == Placing::kConsolidated || placing == Placing::kYarn;
   return others;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "policies/catalog.hpp"
@@ -48,10 +49,12 @@ struct PlacingOptions {
 std::vector<GpuId> place_by(Placing placing, const ClusterState& state, const FreeGpus& free,
                             const JobView& job);
 
+std::string placement_matters(const ParameterContext& c);
+
 /// Declares the parameter of PlacingOptions.
 template <typename Options>
 ParametersOf<Options> with_placing(ParametersOf<Options> parameters) {
-  return parameters.choice(
+  parameters.choice(
       "placement", &Options::placing,
       {{"consolidated", Placing::kConsolidated},
        {"anywhere", Placing::kAnywhere},
@@ -61,6 +64,7 @@ ParametersOf<Options> with_placing(ParametersOf<Options> parameters) {
       "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
       "the GPU type with room on which the job is fastest; yarn: the first node with room, "
       "or whole nodes and a rest under one switch (Tiresias' simulator)");
+  return parameters.only_where(placement_matters);
 }
 
 struct QueueOptions : PlacingOptions {

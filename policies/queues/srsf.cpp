@@ -59,6 +59,7 @@ const ParametersOf<SrsfOptions>& srsf_parameters() {
           .choice("remaining", &SrsfOptions::remaining,
                   {{"service", Remaining::kService}, {"time", Remaining::kTime}},
                   "order by: service (GPUs x remaining time) or time")
+          .only_where(some_jobs_are_gangs)
           .with(counted_parameters());
   return all;
 }

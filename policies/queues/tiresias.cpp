@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -220,6 +222,7 @@ const ParametersOf<TiresiasOptions>& tiresias_parameters() {
           .choice("attained", &TiresiasOptions::attained,
                   {{"service", Attained::kService}, {"time", Attained::kTime}},
                   "what thresholds limit: service (GPUs x time executed) or time")
+          .only_where(some_jobs_are_gangs)
           .number("thresholds_s", &TiresiasOptions::thresholds_s,
                   {1e-6, 1e9, "attained at which a job goes to the next queue [GPU s, or s]"})
           .number("promote_after", &TiresiasOptions::promote_after,
@@ -235,6 +238,9 @@ const ParametersOf<TiresiasOptions>& tiresias_parameters() {
                    "a sample of the services of jobs [GPU s]: queues go by the Gittins index"})
           .number("quantum_s", &TiresiasOptions::quantum_s,
                   {1e-6, 1e9, "service that the Gittins index looks ahead [GPU s]"})
+          .only_where([](const ParameterContext& c) -> std::string {
+            return c.parameters.numbers("services_s").empty() ? "services_s is empty" : "";
+          })
           .choice("rules", &TiresiasOptions::rules,
                   {{"paper", Rules::kPaper}, {"simulator", Rules::kSimulator}},
                   "simulator: times and Gittins index of Tiresias' simulator, with its faults")

@@ -297,6 +297,7 @@ const ParametersOf<srsf::Options>& srsf_packed_parameters() {
               {-1, 2, "jobs share where their GPUs do at least this much more work, a fraction"})
           .number("reservations", &Options::reservations,
                   {0, 1000, "gangs without room for which GPUs are reserved"})
+          .only_where(some_jobs_are_gangs)
           .number("patience", &Options::patience,
                   {0, 1e6,
                    "a job that has waited so many times its expected run time goes first; 0: "
@@ -309,9 +310,12 @@ const ParametersOf<srsf::Options>& srsf_packed_parameters() {
                "never"})
           .number("memory_margin", &Options::memory_margin,
                   {0, 10, "share added to memory demands of jobs that share"})
+          .only_where(jobs_share_memory)
           .number("risk", &Options::risk, kRiskText)
+          .only_where(jobs_share)
           .number("window", &Options::window,
-                  {1, 1e6, "waiting jobs that a pass tries to start, the first in the order"});
+                  {1, 1e6, "waiting jobs that a pass tries to start, the first in the order"})
+          .only_where(jobs_exceed_window);
   return all;
 }
 

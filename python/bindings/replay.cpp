@@ -79,9 +79,8 @@ Answer run(Asked& asked, std::span<const PolicyEntry> catalog, const std::atomic
   const Config config = config_of(asked, catalog);
   const Experiment experiment(config, asked.data, {}, device,
                               std::make_shared<InputCache>(asked.threads));
-  answer.notes = experiment.resolutions();
-  for (const std::string& warning : experiment.warnings()) answer.notes.push_back(warning);
-  if (!experiment.overload().empty()) answer.notes.push_back(experiment.overload());
+  answer.notes = texts_of(experiment.resolutions());
+  for (const Note& note : experiment.notes()) answer.notes.push_back(note.text);
   ReplayFiles files;
   files.output = asked.out;
   files.existing = asked.force ? Existing::kReplace : Existing::kKeepOthers;

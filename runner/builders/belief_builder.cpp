@@ -112,8 +112,9 @@ void BeliefBuilder::start_from_file(const std::string& path, const Cluster& clus
   const std::string here = cluster.gpu_types() + " " + cluster.spec.sharing;
   for (const KnowledgeSource& source : file.sources) {
     if (source.measured_on.empty() || source.measured_on == here) continue;
-    warnings_.push_back("the belief was learnt on " + printable(source.measured_on) + " (" +
-                        printable(source.name) + "), the cluster is " + here);
+    add_note(notes_, NoteCode::kLearntElsewhere, path,
+             "the belief was learnt on " + printable(source.measured_on) + " (" +
+                 printable(source.name) + "), the cluster is " + here);
   }
   initial_knowledge_ = std::move(file.kb);
   // The papers' labels do not number the clusters of a file.
@@ -124,10 +125,8 @@ SpeedTable BeliefBuilder::measured_speeds(const std::string& path, const Cluster
                                           MeasurementTables& tables) {
   const Measurements& read = tables.measured(path, *config_);
   if (!read.runs.empty()) return speed_table(read.runs, ImputedProfiles::kUnknown);
-  for (std::string& sentence :
-       measured_elsewhere(read, cluster, "what the belief knows beforehand was measured")) {
-    warnings_.push_back(std::move(sentence));
-  }
+  append(notes_,
+         measured_elsewhere(read, cluster, "what the belief knows beforehand was measured"));
   return read.speeds;
 }
 
@@ -171,9 +170,7 @@ void BeliefBuilder::start_from_model(const Cluster& cluster) {
 }
 
 void BeliefBuilder::note_effort(const std::string& model, double effort) {
-  if (std::string told = told_of_effort(model, effort); !told.empty()) {
-    warnings_.push_back(std::move(told));
-  }
+  add_note(notes_, NoteCode::kReducedEffort, "belief.effort", told_of_effort(model, effort));
 }
 
 void BeliefBuilder::fit(SpeedTable table) {

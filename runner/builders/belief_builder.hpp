@@ -13,6 +13,7 @@
 #include "models/model_belief.hpp"
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/inputs/input_files.hpp"
 #include "runner/inputs/measurement_tables.hpp"
 #include "sim/belief.hpp"
@@ -60,7 +61,7 @@ class BeliefBuilder {
   bool labels_hold() const { return labels_hold_; }
   /// Sentences on knowledge that was measured on other GPUs or with another sharing mode, and on a fit of an effort
   /// below 1.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const Notes& notes() const { return notes_; }
 
  private:
   void start_from_clusters(const Cluster& cluster, bool labels_are_papers, InputFiles& files,
@@ -88,7 +89,7 @@ class BeliefBuilder {
   std::optional<KnowledgeBase> initial_knowledge_;
   bool labels_hold_ = true;
   std::vector<ClusterOverride> overrides_;
-  std::vector<std::string> warnings_;
+  Notes notes_;
 };
 
 }  // namespace corun::inline runner

@@ -85,7 +85,8 @@ void add_listed_nodes(const Config& config, InputFiles& files, Cluster& cluster)
                      std::to_string(gpus) + " GPUs in all, expected 1000000 at most; remove nodes");
   }
   for (const std::string& skipped : list.skipped) {
-    cluster.warnings.push_back("left out " + skipped + " of " + *c.path);
+    add_note(cluster.notes, NoteCode::kNodesLeftOut, *c.path,
+             "left out " + skipped + " of " + *c.path);
   }
 }
 
@@ -188,28 +189,28 @@ std::vector<std::string> measured_types(const Measurements& table, const GpuType
   return {types.begin(), types.end()};
 }
 
-std::vector<std::string> measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
-                                            const std::string& subject) {
-  std::vector<std::string> sentences;
+Notes measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
+                         const std::string& subject) {
+  Notes notes;
+  const auto add = [&](const std::string& text) {
+    add_note(notes, NoteCode::kMeasuredElsewhere, pairs.source, subject + text);
+  };
   const bool is_one = pairs.speeds.campaigns.size() == 1;
   const std::string gpu = !pairs.gpu.empty() ? cluster.types.standard_name(pairs.gpu)
                           : is_one           ? "a GPU type that is not stated"
                                              : "several GPU types";
   if (gpu != cluster.gpu_types()) {
-    sentences.push_back(subject + " on " + printable(gpu) + " (" + printable(pairs.source) +
-                        "), not on " + cluster.gpu_types() +
-                        ": set cluster.gpu_type, or co-run costs are extrapolated");
+    add(" on " + printable(gpu) + " (" + printable(pairs.source) + "), not on " +
+        cluster.gpu_types() + ": set cluster.gpu_type, or co-run costs are extrapolated");
   }
   if (!pairs.sharing.empty() && pairs.sharing != cluster.spec.sharing) {
-    sentences.push_back(subject + " with " + printable(pairs.sharing) + " (" +
-                        printable(pairs.source) + "), not with " + cluster.spec.sharing +
-                        ": set cluster.sharing, or co-run costs are extrapolated");
+    add(" with " + printable(pairs.sharing) + " (" + printable(pairs.source) + "), not with " +
+        cluster.spec.sharing + ": set cluster.sharing, or co-run costs are extrapolated");
   } else if (pairs.sharing.empty() && !is_one) {
-    sentences.push_back(subject + " with several sharing modes (" + printable(pairs.source) +
-                        "), not with " + cluster.spec.sharing +
-                        " alone: write its pairs to a file of their own");
+    add(" with several sharing modes (" + printable(pairs.source) + "), not with " +
+        cluster.spec.sharing + " alone: write its pairs to a file of their own");
   }
-  return sentences;
+  return notes;
 }
 
 }  // namespace corun::inline runner

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/inputs/input_files.hpp"
 #include "runner/inputs/virtual_clusters.hpp"
 #include "sim/cluster_spec.hpp"
@@ -13,12 +14,12 @@
 /// Builds the machines of the simulation from `cluster` of a configuration.
 namespace corun::inline runner {
 
-/// The machines, their virtual clusters and warnings.
+/// The machines, their virtual clusters and notes.
 struct Cluster {
   ClusterSpec spec;
   GpuTypes types;  ///< the types that corun knows, and those of cluster.gpu_types
   std::vector<VirtualCluster> virtual_clusters;  ///< may be empty; their nodes follow one another
-  std::vector<std::string> warnings;             ///< on nodes of a list that were left out
+  Notes notes;                                   ///< on nodes of a list that were left out
 
   /// The GPU types as text, separated by commas.
   std::string gpu_types() const;
@@ -35,9 +36,9 @@ Cluster build_cluster(const Config& config, InputFiles& files);
 /// stated".
 std::vector<std::string> measured_types(const Measurements& table, const GpuTypes& known);
 
-/// One sentence if `pairs` were measured on another GPU type than the cluster's, one if with
+/// A note kMeasuredElsewhere if `pairs` were measured on another GPU type than the cluster's, one if with
 /// another sharing mode. `subject` begins each: "the world was measured".
-std::vector<std::string> measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
-                                            const std::string& subject);
+Notes measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
+                         const std::string& subject);
 
 }  // namespace corun::inline runner

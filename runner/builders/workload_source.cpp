@@ -163,10 +163,10 @@ void WorkloadSource::predict_profiles(Trace& trace) {
                          cluster_->types.advice(name));
   }
   const std::size_t predicted = predict_zoo_profiles(trace, *type);
-  warnings_.push_back(
-      fmt::format("the profiles of {} jobs that name a model of the zoo are "
-                  "predicted, on {}, by built-in formulas (docs/predictors.md)",
-                  predicted, type->name));
+  add_note(notes_, NoteCode::kZooProfiles, "",
+           fmt::format("the profiles of {} jobs that name a model of the zoo are "
+                       "predicted, on {}, by built-in formulas (docs/predictors.md)",
+                       predicted, type->name));
 }
 
 void WorkloadSource::fit_types(Trace& trace) const {
@@ -265,25 +265,28 @@ std::map<WorkloadKey, double> WorkloadSource::measured_memory(const Trace& trace
   const auto gains = [&](const TraceJob& job) { return lacks(job) && memory.contains(job.key); };
   const auto count = std::ranges::count_if(trace.jobs, gains);
   if (count == 0) return {};
-  warnings_.push_back(fmt::format("the memory demand of {} job{} is that of {}", count,
-                                  count == 1 ? "" : "s", printable(table.source)));
+  add_note(notes_, NoteCode::kMemoryOfMeasurements, table.source,
+           fmt::format("the memory demand of {} job{} is that of {}", count, count == 1 ? "" : "s",
+                       printable(table.source)));
   return memory;
 }
 
 void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, InputFiles& files) {
   for (const LeftOut& left_out : trace.left_out) {
-    warnings_.push_back("left out " + text_of(left_out) + " of " + printable(trace.source));
+    add_note(notes_, NoteCode::kJobsLeftOut, trace.source,
+             "left out " + text_of(left_out) + " of " + printable(trace.source));
   }
   for (const std::string& assumption : trace.assumptions) {
-    warnings_.push_back(printable(trace.source) + ": " + assumption);
+    add_note(notes_, NoteCode::kAssumption, trace.source,
+             printable(trace.source) + ": " + assumption);
   }
   if (!trace.unread_columns.empty()) {
-    warnings_.push_back(
-        fmt::format("columns of {} that corun does not know, which results have in /runs: {}",
-                    printable(trace.source),
-                    printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
+    add_note(notes_, NoteCode::kUnknownColumns, trace.source,
+             fmt::format("columns of {} that corun does not know, which results have in /runs: {}",
+                         printable(trace.source),
+                         printable(fmt::format("{}", fmt::join(trace.unread_columns, ", ")), 200)));
     if (std::ranges::all_of(trace.jobs, [](const TraceJob& j) { return j.spec.gpus == 1; })) {
-      warnings_.back() += "; every job takes one GPU";
+      notes_.back().text += "; every job takes one GPU";
     }
   }
   for (const std::string& file : trace.files_beside) files.add(file);
@@ -296,15 +299,17 @@ void WorkloadSource::note_file(const Trace& trace, const Cluster& cluster, Input
   check_type_names(types, cluster);
   if (config_->cluster.path || config_->cluster.machines) check_gpu_models(trace, cluster, place);
   if (trace.virtual_clusters.size() > 1 && cluster.virtual_clusters.empty()) {
-    warnings_.push_back("the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
-                        " virtual clusters; without cluster.virtual_clusters they are one queue");
+    add_note(notes_, NoteCode::kOneQueue, "cluster.virtual_clusters",
+             "the jobs are of " + std::to_string(trace.virtual_clusters.size()) +
+                 " virtual clusters; without cluster.virtual_clusters they are one queue");
   }
   const auto named =
       std::ranges::count_if(trace.jobs, [](const TraceJob& j) { return j.spec.gpu_models != 0; });
   if (named == 0 || config_->cluster.path || config_->cluster.machines) return;
-  warnings_.push_back(std::to_string(named) + " of " + std::to_string(trace.jobs.size()) +
-                      " jobs name GPU models; the cluster is of one type, " +
-                      config_->cluster.gpu_type + ", and they run on it");
+  add_note(notes_, NoteCode::kOtherGpuTypes, "cluster.gpu_type",
+           std::to_string(named) + " of " + std::to_string(trace.jobs.size()) +
+               " jobs name GPU models; the cluster is of one type, " + config_->cluster.gpu_type +
+               ", and they run on it");
 }
 
 /// Questions each percentage of the profiles that lies between 0 and 1 in all jobs.
@@ -325,9 +330,10 @@ void WorkloadSource::note_units(const Trace& trace) {
       largest = std::max(largest, *value);
     }
     if (largest == 0 || largest > 1) continue;  // 0 % is 0 in any unit
-    warnings_.push_back("all " + std::to_string(known) + " known values of " + column.name +
-                        " lie between 0 and 1, expected percent (50 for a half); they are read as "
-                        "percent: are they fractions?");
+    add_note(notes_, NoteCode::kDoubtfulUnit, column.name,
+             "all " + std::to_string(known) + " known values of " + column.name +
+                 " lie between 0 and 1, expected percent (50 for a half); they are read as "
+                 "percent: are they fractions?");
   }
 }
 

@@ -13,6 +13,7 @@
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/builders/types_of_jobs.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/inputs/input_files.hpp"
 #include "runner/inputs/measurement_tables.hpp"
 #include "traces/catalog.hpp"
@@ -60,7 +61,7 @@ class WorkloadSource {
   bool reads_file() const { return entry_->reads_file; }
   /// Sentences on jobs left out, on virtual clusters and GPU models that are ignored, and on
   /// percentages that look like fractions.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const Notes& notes() const { return notes_; }
 
  private:
   void read_file(const Cluster& cluster, InputFiles& files);
@@ -88,7 +89,7 @@ class WorkloadSource {
   const SoloTable* drawn_from_solo_ = nullptr;  ///< the same
   const SoloTable* solo_times_ = nullptr;       ///< workload.solo_times, or null
   mutable std::mutex keys_mutex_;               ///< guards `tables_`: generating adds keys
-  std::vector<std::string> warnings_;
+  Notes notes_;
 };
 
 }  // namespace corun::inline runner

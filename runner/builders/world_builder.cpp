@@ -116,9 +116,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
   } else if (!read.runs.empty()) {
     note_origin(read.runs, cluster);
   } else {
-    for (std::string& sentence : measured_elsewhere(read, cluster, "the world was measured")) {
-      warnings_.push_back(std::move(sentence));
-    }
+    append(notes_, measured_elsewhere(read, cluster, "the world was measured"));
   }
 }
 
@@ -130,9 +128,7 @@ void WorldBuilder::refuse_effort(const Config& config) {
 }
 
 void WorldBuilder::note_effort(const std::string& model, double effort) {
-  if (std::string told = told_of_effort(model, effort); !told.empty()) {
-    warnings_.push_back(std::move(told));
-  }
+  add_note(notes_, NoteCode::kReducedEffort, "world.effort", told_of_effort(model, effort));
 }
 
 /// Names the types of a mixed cluster on which co-run costs are extrapolated.
@@ -142,10 +138,10 @@ void WorldBuilder::note_extrapolated(const std::vector<std::string>& types) {
     if (costs_[by_type_[t]].extrapolated) elsewhere.push_back(types[t]);
   }
   if (elsewhere.empty()) return;
-  warnings_.push_back(
-      fmt::format("the world was measured on {}: co-run costs on {} are extrapolated",
-                  printable(fmt::format("{}", fmt::join(measured_on_, ", ")), 200),
-                  printable(fmt::format("{}", fmt::join(elsewhere, ", ")), 200)));
+  add_note(notes_, NoteCode::kExtrapolated, "world.model",
+           fmt::format("the world was measured on {}: co-run costs on {} are extrapolated",
+                       printable(fmt::format("{}", fmt::join(measured_on_, ", ")), 200),
+                       printable(fmt::format("{}", fmt::join(elsewhere, ", ")), 200)));
 }
 
 void WorldBuilder::list_pairs(const Config& config, InputFiles& files) {
@@ -190,11 +186,12 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
   }
   constexpr std::size_t kFew = 20;
   if (w.path && table.rows.size() + table.groups.size() < kFew) {
-    warnings_.push_back("the model " + std::string(model.text()) + " is fitted on " +
-                        std::to_string(table.rows.size() + table.groups.size()) +
-                        (table.groups.empty() ? " pairs of " : " pairs and groups of ") + *w.path +
-                        ": too few to trust it where nothing was "
-                        "measured (corun model eval --pairs FILE says how far off it is)");
+    add_note(notes_, NoteCode::kFewMeasurements, *w.path,
+             "the model " + std::string(model.text()) + " is fitted on " +
+                 std::to_string(table.rows.size() + table.groups.size()) +
+                 (table.groups.empty() ? " pairs of " : " pairs and groups of ") + *w.path +
+                 ": too few to trust it where nothing was "
+                 "measured (corun model eval --pairs FILE says how far off it is)");
   }
   return fitted;
 }
@@ -202,9 +199,10 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
 void WorldBuilder::note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster) {
   if (!costs_.front().extrapolated) return;
   const std::string here = cluster.gpu_types();
-  warnings_.push_back("the world was measured on " + rows.front().gpu_type + " with " +
-                      rows.front().sharing + ", not on " + here + " with " + cluster.spec.sharing +
-                      ": all co-run costs are extrapolated");
+  add_note(notes_, NoteCode::kExtrapolated, "world.model",
+           "the world was measured on " + rows.front().gpu_type + " with " + rows.front().sharing +
+               ", not on " + here + " with " + cluster.spec.sharing +
+               ": all co-run costs are extrapolated");
 }
 
 std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {

@@ -11,6 +11,7 @@
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/builders/types_of_jobs.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/inputs/input_files.hpp"
 #include "runner/inputs/measurement_tables.hpp"
 #include "sim/world.hpp"
@@ -44,7 +45,7 @@ class WorldBuilder {
   /// The file whose model is the world; null if there is none.
   const std::shared_ptr<const ModelFile>& model_file() const { return model_file_; }
   /// Sentences on measurements from another GPU type or sharing mode, or too few to fit a model.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  const Notes& notes() const { return notes_; }
 
  private:
   /// Measured groups, and the model for the others, on some GPU types of the cluster.
@@ -75,7 +76,7 @@ class WorldBuilder {
   std::unique_ptr<const std::set<WorkloadKey>> workloads_;
   std::string otherwise_;  ///< "the model contention ...": the costs of other workloads
   std::vector<std::string> measured_on_;
-  std::vector<std::string> warnings_;
+  Notes notes_;
 };
 
 }  // namespace corun::inline runner

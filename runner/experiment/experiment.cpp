@@ -38,25 +38,23 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
       policies_(policy_instances(config_)),
       runner_(config_, cluster_, worlds_, beliefs_,
               config_.place(source_.is_given() ? "workload.path" : "workload.source")) {
-  for (const std::vector<std::string>& some :
-       {cluster_.warnings, source_.warnings(), worlds_.tables().notes(), worlds_.warnings(),
-        beliefs_.warnings()}) {
-    warnings_.insert(warnings_.end(), some.begin(), some.end());
+  for (const Notes& some : {cluster_.notes, source_.notes(), worlds_.tables().notes(),
+                            worlds_.notes(), beliefs_.notes()}) {
+    append(notes_, some);
   }
   check(*make_trace(0));
 }
 
 void Experiment::check_model_files(const Trace& trace) {
-  const auto add = [&](const std::vector<std::string>& sentences) {
-    warnings_.insert(warnings_.end(), sentences.begin(), sentences.end());
+  const auto check = [&](const char* key, const std::string& name, const ModelFile& file) {
+    for (std::string& text : check_features_of_jobs(config_, key, name, file, trace, cluster_)) {
+      add_note(notes_, NoteCode::kUnknownFeatures, key, std::move(text));
+    }
   };
   if (const auto& file = beliefs_.model_file()) {
-    add(check_features_of_jobs(config_, "belief.initial", config_.belief.initial, *file, trace,
-                               cluster_));
+    check("belief.initial", config_.belief.initial, *file);
   }
-  if (const auto& file = worlds_.model_file()) {
-    add(check_features_of_jobs(config_, "world.path", *config_.world.path, *file, trace, cluster_));
-  }
+  if (const auto& file = worlds_.model_file()) check("world.path", *config_.world.path, *file);
 }
 
 void Experiment::check(const Trace& trace) {
@@ -70,20 +68,18 @@ void Experiment::check(const Trace& trace) {
   const TypesOfJobs& types = worlds_.types_of_jobs();
   const auto on_types = types.table(trace);
   reference_gpus_ = corun::reference_gpus(cluster_.spec, trace, on_types.get());
-  overload_ = overload_of(cluster_, trace, reference_gpus_);
-  run_times_ = run_times_of(config_, cluster_, worlds_.measured_on(), types.reference(trace), trace,
-                            on_types.get());
   drawn_ = drawn_by(trace, on_types.get());
-  const std::string unmeasured =
-      source_.shares_keys() ? worlds_.unmeasured_workloads(trace) : std::string();
-  const std::string blind =
-      on_types != nullptr ? blind_to_speeds(cluster_, policies_) : std::string();
-  for (const std::string& sentence : {run_times_, blind, ticks_of(config_), unmeasured}) {
-    if (!sentence.empty()) warnings_.push_back(sentence);
+  add_note(notes_, NoteCode::kRunTimes, "",
+           run_times_of(config_, cluster_, worlds_.measured_on(), types.reference(trace), trace,
+                        on_types.get()));
+  if (on_types != nullptr) {
+    add_note(notes_, NoteCode::kBlindToSpeeds, "policies", blind_to_speeds(cluster_, policies_));
   }
-  for (std::string& sentence : warnings_of_jobs(config_, cluster_, beliefs_, policies_, trace)) {
-    warnings_.push_back(std::move(sentence));
+  add_note(notes_, NoteCode::kTicks, "control.tick_s", ticks_of(config_));
+  if (source_.shares_keys()) {
+    add_note(notes_, NoteCode::kUnmeasuredWorkloads, "", worlds_.unmeasured_workloads(trace));
   }
+  append(notes_, notes_on_jobs(config_, cluster_, beliefs_, policies_, trace));
   // Throws if a policy's parameters name a job or cluster that does not exist.
   for (const PolicyInstance& policy : policies_) {
     parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters());
@@ -93,9 +89,8 @@ void Experiment::check(const Trace& trace) {
     const UnplaceablePods& first = pods.front();
     throw InputError(policies_[first.policy].place, first.what + "; leave it out or " + first.cure);
   }
-  for (std::string& sentence : unused_settings({config_, cluster_, beliefs_, policies_, trace})) {
-    warnings_.push_back(std::move(sentence));
-  }
+  append(notes_, unused_settings({config_, cluster_, beliefs_, policies_, trace}));
+  add_note(notes_, NoteCode::kOverload, "", overload_of(cluster_, trace, reference_gpus_));
 }
 
 std::vector<Drawn> Experiment::drawn_by(const Trace& trace, const JobTypeTable* on_types) const {

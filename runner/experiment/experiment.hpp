@@ -14,6 +14,7 @@
 #include "runner/builders/workload_source.hpp"
 #include "runner/builders/world_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/experiment/draws.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "runner/experiment/policy_runner.hpp"
@@ -40,8 +41,8 @@ class Experiment {
 
   /// The resolved configuration (resolve()).
   const Config& config() const { return config_; }
-  /// Sentences on values that nobody gave; not part of the results, for who gives the values gets none.
-  const std::vector<std::string>& resolutions() const { return resolved_.notes; }
+  /// Notes on values that nobody gave; not part of the results, for who gives the values gets none.
+  const Notes& resolutions() const { return resolved_.notes; }
   /// The configured policies; of the default comparison only those that can place every job.
   const std::vector<PolicyInstance>& policies() const { return policies_; }
   const ClusterSpec& cluster() const { return cluster_.spec; }
@@ -49,17 +50,12 @@ class Experiment {
   const std::vector<VirtualCluster>& virtual_clusters() const { return cluster_.virtual_clusters; }
   /// BeliefBuilder::clusters().
   std::vector<int> clusters_of(const Trace& trace) const { return beliefs_.clusters(trace); }
-  /// Sentences for the user: extrapolated world, imputed or missing profiles, a model fitted to few
-  /// pairs.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// All other notes; part of the results.
+  const Notes& notes() const { return notes_; }
   /// As WorkloadSource::left_out().
   std::span<const LeftOut> left_out() const { return source_.left_out(); }
-  /// The one of warnings() that run_times_of() gives; empty if there is none.
-  const std::string& run_times() const { return run_times_; }
   /// reference_gpus() of the cluster with the jobs of the first replication.
   double reference_gpus() const { return reference_gpus_; }
-  /// The warning of overload_of(); empty if there is none.
-  const std::string& overload() const { return overload_; }
   /// Paths of the files that were read.
   const std::vector<std::string>& input_files() const { return files_.paths(); }
   /// "sha256:... FILE" for every file that was read.
@@ -119,10 +115,8 @@ class Experiment {
   BeliefBuilder beliefs_;
   std::vector<PolicyInstance> policies_;
   PolicyRunner runner_;
-  std::vector<std::string> warnings_;
-  std::string run_times_;
+  Notes notes_;
   std::vector<Drawn> drawn_;
-  std::string overload_;
   double reference_gpus_ = 0;
 };
 

@@ -303,48 +303,47 @@ std::string blind_to_speeds(const Cluster& cluster, const std::vector<PolicyInst
          "sjf, srtf and las take the fastest free type";
 }
 
-std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& cluster,
-                                          const BeliefBuilder& beliefs,
-                                          const std::vector<PolicyInstance>& policies,
-                                          const Trace& trace) {
-  std::vector<std::string> warnings;
+Notes notes_on_jobs(const Config& config, const Cluster& cluster, const BeliefBuilder& beliefs,
+                    const std::vector<PolicyInstance>& policies, const Trace& trace) {
+  Notes notes;
   const auto centres = static_cast<std::size_t>(std::ranges::count_if(
       trace.jobs, [](const TraceJob& job) { return job.spec.profile.imputed; }));
   if (trace.drawn_profiles > 0) {
-    warnings.push_back(share_of(trace.drawn_profiles, trace) +
-                       " jobs have no profile of their own (imputed): one of a measured JRS job, "
-                       "drawn by seed and job, stands in (workload.profiles: jrs)");
+    add_note(notes, NoteCode::kDrawnProfiles, "workload.profiles",
+             share_of(trace.drawn_profiles, trace) +
+                 " jobs have no profile of their own (imputed): one of a measured JRS job, "
+                 "drawn by seed and job, stands in (workload.profiles: jrs)");
   }
   if (centres > 0) {
-    warnings.push_back(share_of(centres, trace) +
-                       (beliefs.labels_hold()
-                            ? " jobs have no published profile: their cluster's centre stands in "
-                              "(imputed)"
-                            : " jobs have no published profile: they count as cluster 0 with "
-                              "infinite uncertainty without an override"));
+    add_note(notes, NoteCode::kClusterCentres, "",
+             share_of(centres, trace) +
+                 (beliefs.labels_hold()
+                      ? " jobs have no published profile: their cluster's centre stands in "
+                        "(imputed)"
+                      : " jobs have no published profile: they count as cluster 0 with "
+                        "infinite uncertainty without an override"));
   }
   if (!beliefs.overrides().empty()) {
-    warnings.push_back(share_of(beliefs.overrides().size(), trace) +
-                       " jobs take their cluster or uncertainty from " + *config.belief.overrides);
+    add_note(notes, NoteCode::kOverrides, "belief.overrides",
+             share_of(beliefs.overrides().size(), trace) +
+                 " jobs take their cluster or uncertainty from " + *config.belief.overrides);
   }
-  for (std::string text :
-       {different_placement(cluster, policies, trace), free_preemption(config, policies)}) {
-    if (!text.empty()) warnings.push_back(std::move(text));
-  }
+  add_note(notes, NoteCode::kDifferentPlacement, "", different_placement(cluster, policies, trace));
+  add_note(notes, NoteCode::kFreePreemption, "preemption", free_preemption(config, policies));
   // Without sharing, profiles and memory change nothing.
   if (std::ranges::none_of(policies, [](const PolicyInstance& p) { return p.traits.shares; })) {
-    return warnings;
+    return notes;
   }
-  if (std::string text = missing_profiles(config, beliefs, policies, trace); !text.empty()) {
-    warnings.push_back(std::move(text));
-  }
+  add_note(notes, NoteCode::kMissingProfiles, "",
+           missing_profiles(config, beliefs, policies, trace));
   const auto unknown_memory = static_cast<std::size_t>(std::ranges::count_if(
       trace.jobs, [](const TraceJob& job) { return !job.spec.profile.mem_used_mib; }));
   if (unknown_memory > 0) {
-    warnings.push_back(share_of(unknown_memory, trace) +
-                       " jobs have no known memory demand: they cannot run out of memory");
+    add_note(notes, NoteCode::kUnknownMemory, "",
+             share_of(unknown_memory, trace) +
+                 " jobs have no known memory demand: they cannot run out of memory");
   }
-  return warnings;
+  return notes;
 }
 
 std::string overload_of(const Cluster& cluster, const Trace& trace, double reference_gpus) {

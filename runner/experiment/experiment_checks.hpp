@@ -8,6 +8,7 @@
 #include "runner/builders/belief_builder.hpp"
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "traces/trace.hpp"
 
@@ -32,13 +33,11 @@ std::optional<Refusal> refusal_of_labels(const Config& config,
                                          const std::vector<PolicyInstance>& policies,
                                          const Trace& trace);
 
-/// Warnings about missing, imputed or overridden profiles, unknown memory demands, policies that place gangs by
+/// Notes on missing, imputed or overridden profiles, unknown memory demands, policies that place gangs by
 /// different rules, and free preemption, one each. That about missing profiles says which policies it makes
 /// decide as fcfs, and what to do.
-std::vector<std::string> warnings_of_jobs(const Config& config, const Cluster& cluster,
-                                          const BeliefBuilder& beliefs,
-                                          const std::vector<PolicyInstance>& policies,
-                                          const Trace& trace);
+Notes notes_on_jobs(const Config& config, const Cluster& cluster, const BeliefBuilder& beliefs,
+                    const std::vector<PolicyInstance>& policies, const Trace& trace);
 
 /// The note on policies that ignore that jobs run faster on some GPU types of the cluster; empty if there are
 /// none, or one type.

@@ -68,8 +68,7 @@ ResultsHeader results_header(const Experiment& experiment) {
                                parameters_json(policy).dump(), policy.granted_truth});
   }
   header.gpus = gpu_headers(experiment);
-  header.warnings = experiment.warnings();
-  if (!experiment.overload().empty()) header.warnings.push_back(experiment.overload());
+  header.warnings = texts_of(experiment.notes());
   return header;
 }
 

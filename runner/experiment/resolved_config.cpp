@@ -49,7 +49,7 @@ void count_nodes(Config& config, const GivenKeys& given, InputFiles& files) {
 }
 
 /// What policies need: estimates of run times, measured profiles.
-void give_needs(Config& config, const GivenKeys& given, std::vector<std::string>& notes) {
+void give_needs(Config& config, const GivenKeys& given, Notes& notes) {
   const auto names_with = [&](bool PolicyTraits::*need) {
     std::string names;
     for (const PolicyConfig& policy : config.policies) {
@@ -76,7 +76,7 @@ void give_needs(Config& config, const GivenKeys& given, std::vector<std::string>
         fmt::format("{}each job runs alone for a minute first under {} (profiling.mode: minute)",
                     told.empty() ? "" : "; ", names);
   }
-  if (!told.empty()) notes.push_back(std::move(told));
+  add_note(notes, NoteCode::kNeedOfPolicies, "policies", std::move(told));
 }
 
 /// A key that names a model file, and the model in it.
@@ -124,13 +124,14 @@ void take_models_of_files(Config& config, const GivenKeys& given, const InputFil
 /// Leaves policies of the default comparison out that cannot place a job. The jobs are made for this alone: the draws
 /// of an experiment depend on the order in which its parts learn the names of workloads.
 void leave_out_policies(const std::shared_ptr<Config>& config, const std::optional<Trace>& queue,
-                        InputFiles& files, std::vector<std::string>& notes) {
+                        InputFiles& files, Notes& notes) {
   const Cluster cluster = build_cluster(*config, files);
   const WorkloadSource source(config, cluster, queue, files);
   const std::vector<UnplaceablePods> pods =
       unplaceable_pods(*config, cluster, policy_instances(*config), *source.trace(0));
   for (const UnplaceablePods& one : pods) {
-    notes.push_back(one.what + ": left out of the default comparison");
+    add_note(notes, NoteCode::kPolicyLeftOut, "policies",
+             one.what + ": left out of the default comparison");
   }
   for (auto one = pods.rbegin(); one != pods.rend(); ++one) {
     config->policies.erase(config->policies.begin() + static_cast<std::ptrdiff_t>(one->policy));
@@ -144,7 +145,7 @@ Resolved resolve(Config config, const std::string& data_directory,
   const GivenKeys given(config);
   InputFiles files(config.directory, data_directory, cache);
   const auto resolved = std::make_shared<Config>(std::move(config));
-  std::vector<std::string> notes;
+  Notes notes;
   give_needs(*resolved, given, notes);
   if (!resolved->cluster.gpu_types) {
     resolved->cluster.gpu_type = GpuTypes().standard_name(resolved->cluster.gpu_type);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/inputs/input_cache.hpp"
 #include "traces/trace.hpp"
 
@@ -16,7 +17,7 @@ namespace corun::inline runner {
 
 struct Resolved {
   std::shared_ptr<const Config> config;
-  std::vector<std::string> notes;  ///< on values that nobody gave; not part of the results
+  Notes notes;  ///< on values that nobody gave; not part of the results
 };
 
 /// Fills in, where the key was not given,

@@ -13,11 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "policies/groups/recommender.hpp"
-#include "policies/kube_default.hpp"
+#include "policies/parameter_context.hpp"
 #include "runner/config/config_keys.hpp"
 #include "runner/config/config_writer.hpp"
-#include "traces/trace_statistics.hpp"
 
 namespace corun::inline runner {
 
@@ -27,6 +25,11 @@ namespace {
 
 /// Why a setting has no effect; empty if it has one.
 using Reason = std::string;
+
+void note_unused(Notes& notes, const std::string& setting, const Reason& reason) {
+  if (reason.empty()) return;
+  add_note(notes, NoteCode::kNoEffect, setting, setting + " has no effect: " + reason);
+}
 
 template <typename Test>
 bool some_policy(const SettingsInUse& use, const Test& test) {
@@ -91,15 +94,6 @@ Reason own_gpu_types(const SettingsInUse& use) {
     return "no GPU of the cluster is of one of its types";
   }
   return models.size() == 1 && !reference ? memory_demand(use) : "";
-}
-
-Reason out_of_memory(const SettingsInUse& use) {
-  if (Reason none = memory_demand(use); !none.empty()) return none;
-  double demand = 0;
-  for (const TraceJob& job : use.trace.jobs) demand += job.spec.profile.mem_used_mib.value_or(0);
-  const bool fits = std::ranges::all_of(
-      use.cluster.spec.nodes, [&](const NodeSpec& node) { return demand <= node.gpu.memory_mib; });
-  return fits ? "the memory of one GPU holds all jobs at once" : "";
 }
 
 Reason pods(const SettingsInUse& use) {
@@ -245,6 +239,14 @@ Reason preemption(const SettingsInUse& use) {
   return some_policy(use, preempts) ? "" : "no policy preempts jobs";
 }
 
+Reason switches(const SettingsInUse& use) {
+  const auto reads = [](const PolicyInstance& p) { return p.traits.reads_switches; };
+  if (!some_policy(use, reads)) return "no policy places by switches";
+  return some_job(use, [](const JobSpec& job) { return job.gpus > 1; })
+             ? ""
+             : "no job wants more than one GPU";
+}
+
 Reason starts(const SettingsInUse& use) {
   const auto joins = [](const PolicyInstance& p) {
     return p.traits.plans_groups || p.traits.sees_all;
@@ -285,12 +287,13 @@ struct KeyRule {
 constexpr std::array kKeyRules{
     KeyRule{"workload.order", arrivals},
     KeyRule{"workload.profiles", drawn_profiles},
+    KeyRule{"cluster.nodes_per_switch", switches},
     KeyRule{"cluster.gpu_types", own_gpu_types},
     KeyRule{"cluster.gpu_memory_mib", gpu_memory},
     KeyRule{"cluster.cpu_milli_per_node", pods},
     KeyRule{"cluster.memory_mib_per_node", pods},
-    KeyRule{"cluster.oom.ramp_s", out_of_memory},
-    KeyRule{"cluster.oom.retries", out_of_memory},
+    KeyRule{"cluster.oom.ramp_s", memory_demand},
+    KeyRule{"cluster.oom.retries", memory_demand},
     KeyRule{"world.fallback", fallback},
     KeyRule{"world.effort", world_effort},
     KeyRule{"world.noise", noise},
@@ -322,224 +325,40 @@ constexpr std::array kKeyRules{
 
 // Parameters
 
-/// A policy and its parameters, without lists of words.
-struct PolicyInUse {
-  const PolicyInstance& policy;
-  Parameters parameters;
-};
-
-bool has_list(const PolicyInstance& policy, const std::string& name) {
-  const auto at = policy.config.settings.find(name);
-  if (at == policy.config.settings.end()) return false;
-  const auto* words = std::get_if<std::vector<std::string>>(&at->second);
-  return words != nullptr && !words->empty();
-}
-
-/// For parameters that choose co-runners.
-Reason co_runners(const SettingsInUse& use, const PolicyInUse&) {
-  return use.config.cluster.max_jobs_per_gpu == 1 ? "cluster.max_jobs_per_gpu is 1" : "";
-}
-
-Reason order(const SettingsInUse& use, const PolicyInUse& p) {
-  const std::string& pairing = p.parameters.choice("pairing");
-  if (pairing != "given") return "pairing is " + pairing;
-  if (!use.beliefs.by_clusters() || p.policy.granted_truth) {
-    return "the belief is about individual jobs";
-  }
-  return co_runners(use, p);
-}
-
-Reason epsilon(const SettingsInUse& use, const PolicyInUse& p) {
-  return p.parameters.choice("explore") == "thompson" ? "explore is thompson" : co_runners(use, p);
-}
-
-Reason fill_of_bin(const SettingsInUse& use, const PolicyInUse& p) {
-  return has_list(p.policy, "bin") ? "bin is given" : co_runners(use, p);
-}
-
-/// The least of the number of jobs that a plan covers by default and with this value.
-Reason window(const SettingsInUse& use, const PolicyInUse& p) {
-  const std::size_t jobs = use.trace.jobs.size();
-  const ParameterValue& given = p.parameters.value("window");
-  const auto& specs = p.policy.entry->parameters;
-  const auto* by_default = std::get_if<std::int64_t>(
-      &std::ranges::find(specs, "window", &ParameterSpec::name)->fallback);
-  const auto* size = std::get_if<std::int64_t>(&given);
-  const std::size_t usual =
-      by_default ? static_cast<std::size_t>(*by_default) : Recommender::kMatchedJobs;
-  const bool holds_all =
-      jobs <= usual && (size == nullptr || jobs <= static_cast<std::size_t>(*size));
-  return holds_all ? fmt::format("the workload has {} jobs", jobs) : "";
-}
-
-Reason gangs_alike(const SettingsInUse& use, const PolicyInUse&) {
-  const JobSpec& first = use.trace.jobs.front().spec;
-  const bool differ = some_job(use, [&](const JobSpec& job) {
-    return job.gpus != first.gpus || job.gpu_models != first.gpu_models;
-  });
-  return differ ? "" : "all jobs want equally many GPUs";
-}
-
-Reason gangs(const SettingsInUse& use, const PolicyInUse&) {
-  return some_job(use, [](const JobSpec& job) { return job.gpus > 1; })
-             ? ""
-             : "no job wants more than one GPU";
-}
-
-Reason placement(const SettingsInUse& use, const PolicyInUse& p) {
-  const bool by_type = p.parameters.choice("placement") == "fastest";
-  if (!by_type || use.cluster.spec.models().size() < 2) return gangs(use, p);
-  if (use.config.estimates.duration != EstimateKind::kNone) return "";
-  return gangs(use, p).empty() ? ""
-                               : "estimates.duration is none, so no type is known to be faster";
-}
-
-Reason length_ratio(const SettingsInUse& use, const PolicyInUse& p) {
-  return p.parameters.integer("label_sum") == -1 ? "label_sum is -1" : co_runners(use, p);
-}
-
-Reason joined_memory(const SettingsInUse& use, const PolicyInUse& p) {
-  const Reason none = co_runners(use, p);
-  return none.empty() ? memory_demand(use) : none;
-}
-
-Reason predicted_memory(const SettingsInUse& use, const PolicyInUse&) { return memory_demand(use); }
-
-/// At the default margin and at this one.
-Reason memory_margin(const SettingsInUse& use, const PolicyInUse& p) {
-  if (Reason none = joined_memory(use, p); !none.empty()) return none;
-  double largest = 0, second = 0;
-  for (const TraceJob& job : use.trace.jobs) {
-    const double demand = job.spec.profile.mem_used_mib.value_or(0);
-    second = std::max(second, std::min(largest, demand));
-    largest = std::max(largest, demand);
-  }
-  const Parameters usual(p.policy.entry->parameters);
-  const double margin =
-      std::max(p.parameters.number("memory_margin"), usual.number("memory_margin"));
-  const bool fit = std::ranges::all_of(use.cluster.spec.nodes, [&](const NodeSpec& node) {
-    return (largest + second) * (1 + margin) <= node.gpu.memory_mib;
-  });
-  return fit ? "every GPU holds any two jobs" : "";
-}
-
-Reason choice_of_gpu(const SettingsInUse& use, const PolicyInUse&) {
-  return use.cluster.spec.models().size() > 1 ? "" : "all GPUs are of one type";
-}
-
-Reason scored_nodes(const SettingsInUse& use, const PolicyInUse& p) {
-  const std::size_t nodes = use.cluster.spec.nodes.size();
-  const auto share = static_cast<int>(*p.parameters.integer("percentage_of_nodes_to_score"));
-  return kube_nodes_to_find(nodes, share) == nodes && kube_nodes_to_find(nodes, 0) == nodes
-             ? fmt::format("all of {} nodes are scored anyway", nodes)
-             : "";
-}
-
-/// `least_s`: the first threshold that a job can pass. Time that a job takes beyond its work, as costs of
-/// preemption and clock ticks, counts as service, too; without it, work is an upper bound.
-Reason service(const SettingsInUse& use, double least_s) {
-  const PreemptionConfig& costs = use.config.preemption;
-  const ControlConfig& control = use.config.control;
-  if (costs.save_s + costs.restore_s + costs.lost_work > 0 || control.tick_s ||
-      control.mode == ControlMode::kRounds) {
-    return "";
-  }
-  const double speed = use.config.cluster.gpu_speed;
-  return some_job(use, [&](const JobSpec& job) { return gpu_seconds(job) / speed >= least_s; })
-             ? ""
-             : "no job is served so long that thresholds_s matter";
-}
-
-double least_of(const std::vector<double>& thresholds_s) {
-  return thresholds_s.empty() ? std::numeric_limits<double>::infinity()
-                              : *std::ranges::min_element(thresholds_s);
-}
-
-Reason promotion(const SettingsInUse& use, const PolicyInUse& p) {
-  return service(use, least_of(p.parameters.numbers("thresholds_s")));
-}
-
-Reason thresholds(const SettingsInUse& use, const PolicyInUse& p) {
-  const Parameters usual(p.policy.entry->parameters);
-  return service(use, std::min(least_of(p.parameters.numbers("thresholds_s")),
-                               least_of(usual.numbers("thresholds_s"))));
-}
-
-/// Of `tiresias`: for orders that differ only if a job passes a threshold, or passes another job.
-Reason within_queue(const SettingsInUse& use, const PolicyInUse& p) {
-  const Reason alike = gangs_alike(use, p);
-  return alike.empty() ? "" : promotion(use, p);
-}
-
-Reason attained(const SettingsInUse& use, const PolicyInUse& p) {
-  const Reason none = gangs(use, p);
-  return none.empty() ? promotion(use, p) : none;
-}
-
-Reason quantum(const SettingsInUse&, const PolicyInUse& p) {
-  return p.parameters.numbers("services_s").empty() ? "services_s is empty" : "";
-}
-
-Reason rules(const SettingsInUse& use, const PolicyInUse& p) {
-  return quantum(use, p).empty() ? "" : promotion(use, p);
-}
-
-struct ParameterRule {
-  std::string_view parameter;
-  Reason (*without_effect)(const SettingsInUse&, const PolicyInUse&);
-};
-
-constexpr std::array kParameterRules{
-    ParameterRule{"pairing", co_runners},
-    ParameterRule{"order", order},
-    ParameterRule{"epsilon", epsilon},
-    ParameterRule{"explore", co_runners},
-    ParameterRule{"risk", co_runners},
-    ParameterRule{"objective", co_runners},
-    ParameterRule{"by", fill_of_bin},
-    ParameterRule{"bin_max", fill_of_bin},
-    ParameterRule{"window", window},
-    ParameterRule{"blocking", gangs_alike},
-    ParameterRule{"placement", placement},
-    ParameterRule{"remaining", gangs},
-    ParameterRule{"attained", attained},
-    ParameterRule{"within", within_queue},
-    ParameterRule{"quantum_s", quantum},
-    ParameterRule{"rules", rules},
-    ParameterRule{"length_ratio", length_ratio},
-    ParameterRule{"promote_after", promotion},
-    ParameterRule{"thresholds_s", thresholds},
-    ParameterRule{"percentage_of_nodes_to_score", scored_nodes},
-    ParameterRule{"minimise", choice_of_gpu},
-    ParameterRule{"memory_margin_pct", predicted_memory},
-    ParameterRule{"memory_margin", memory_margin},
-    ParameterRule{"reservations", gangs},
-    ParameterRule{"memory_per_job_mib", joined_memory},
-    ParameterRule{"collocation_limit", joined_memory},
-    ParameterRule{"most_jobs", co_runners},
-    ParameterRule{"capacity_pct", co_runners},
-    ParameterRule{"memory", joined_memory},
-};
-
 bool is_default(const ParameterSpec& spec, const ParameterValue& value) {
   const auto* const texts = std::get_if<std::vector<std::string>>(&value);
   return value == spec.fallback || (texts != nullptr && texts->empty());
 }
 
-void add_unused_parameters(const SettingsInUse& use, std::vector<std::string>& sentences) {
+Reason without_effect(const SettingsInUse& use, const PolicyInstance& policy,
+                      const Parameters& parameters, const ParameterSpec& spec) {
+  const JobSpec& first = use.trace.jobs.front().spec;
+  ParameterContext context{parameters, spec};
+  context.max_jobs_per_gpu = use.config.cluster.max_jobs_per_gpu.value_or(0);
+  context.jobs = use.trace.jobs.size();
+  context.nodes = use.cluster.spec.nodes.size();
+  context.gpu_types = use.cluster.spec.models().size();
+  context.gangs = some_job(use, [](const JobSpec& job) { return job.gpus > 1; });
+  context.jobs_differ = some_job(use, [&](const JobSpec& job) {
+    return job.gpus != first.gpus || job.gpu_models != first.gpu_models;
+  });
+  context.knows_memory = memory_demand(use).empty();
+  context.estimates_run_times = use.config.estimates.duration != EstimateKind::kNone;
+  context.believes_by_clusters = use.beliefs.by_clusters() && !policy.granted_truth;
+  return spec.only_where(context);
+}
+
+void note_unused_parameters(const SettingsInUse& use, Notes& notes) {
   for (const PolicyInstance& policy : use.policies) {
-    const PolicyInUse p{policy, given_parameters(policy)};
+    const Parameters parameters = given_parameters(policy);
     for (const ParameterSpec& spec : policy.entry->parameters) {
       const auto given = policy.config.settings.find(std::string(spec.name));
-      const auto rule = std::ranges::find(kParameterRules, spec.name, &ParameterRule::parameter);
-      if (given == policy.config.settings.end() || rule == kParameterRules.end() ||
+      if (given == policy.config.settings.end() || spec.only_where == nullptr ||
           is_default(spec, given->second)) {
         continue;
       }
-      if (const Reason reason = rule->without_effect(use, p); !reason.empty()) {
-        sentences.push_back(
-            fmt::format("{} of {} has no effect: {}", spec.name, policy.label, reason));
-      }
+      note_unused(notes, fmt::format("{} of {}", spec.name, policy.label),
+                  without_effect(use, policy, parameters, spec));
     }
   }
 }
@@ -547,9 +366,9 @@ void add_unused_parameters(const SettingsInUse& use, std::vector<std::string>& s
 }  // namespace
 }  // namespace setting_rules
 
-std::vector<std::string> unused_settings(const SettingsInUse& use) {
+Notes unused_settings(const SettingsInUse& use) {
   namespace rules = setting_rules;
-  std::vector<std::string> sentences;
+  Notes notes;
   Config given = use.config;
   Config defaults;
   const std::vector<ConfigKey> keys = config_keys(given);
@@ -560,12 +379,10 @@ std::vector<std::string> unused_settings(const SettingsInUse& use) {
     if (rule == rules::kKeyRules.end() || yaml_text(keys[k].value) == yaml_text(usual[k].value)) {
       continue;
     }
-    if (const rules::Reason reason = rule->without_effect(use); !reason.empty()) {
-      sentences.push_back(fmt::format("{} has no effect: {}", key, reason));
-    }
+    rules::note_unused(notes, key, rule->without_effect(use));
   }
-  rules::add_unused_parameters(use, sentences);
-  return sentences;
+  rules::note_unused_parameters(use, notes);
+  return notes;
 }
 
 }  // namespace corun::inline runner

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "runner/builders/belief_builder.hpp"
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "traces/trace.hpp"
 
-/// Settings that cannot change a result under the rest of the configuration. One table has a rule
-/// per key, another one per parameter; a key without a rule always has an effect or is refused where
-/// it has none. tests/runner/experiment/unused_settings_test.cpp walks all of them.
+/// Settings that cannot change a result under the rest of the configuration. A table has a rule per key, a policy's
+/// entry a rule per parameter (ParametersOf::only_where); a key without a rule always has an effect or is refused where
+/// it has none. The rules go by the configuration and the jobs alone: none says what a run would do. tests/runner/experiment/unused_settings_test.cpp walks all of them.
 namespace corun::inline runner {
 
 /// What the rules look at. Everything is referred to.
@@ -23,8 +23,8 @@ struct SettingsInUse {
   const Trace& trace;  ///< of replication 0
 };
 
-/// One sentence per key and parameter that was given, differs from its default and has no effect:
+/// A note kNoEffect per key and parameter that was given, differs from its default and has no effect:
 /// "preemption.save_s has no effect: no policy preempts jobs".
-std::vector<std::string> unused_settings(const SettingsInUse& use);
+Notes unused_settings(const SettingsInUse& use);
 
 }  // namespace corun::inline runner

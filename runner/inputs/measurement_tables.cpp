@@ -51,9 +51,13 @@ const SoloTable& MeasurementTables::solo(const std::string& path) {
   return solo_.emplace(path, read_solo_table(path, keys_)).first->second;
 }
 
-std::vector<std::string> MeasurementTables::notes() const {
-  std::vector<std::string> all;
-  for (const auto& [path, notes] : notes_) all.insert(all.end(), notes.begin(), notes.end());
+Notes MeasurementTables::notes() const {
+  Notes all;
+  for (const auto& [path, texts] : notes_) {
+    for (const std::string& text : texts) {
+      add_note(all, NoteCode::kDoubtfulMeasurements, path, text);
+    }
+  }
   return all;
 }
 

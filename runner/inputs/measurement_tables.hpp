@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runner/config/config.hpp"
+#include "runner/config/note.hpp"
 #include "runner/inputs/input_files.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
 #include "traces/tables/measurements.hpp"
@@ -35,7 +36,7 @@ class MeasurementTables {
   const SoloTable& solo(const std::string& path);
 
   /// Notes of what is doubtful in the files read, for the user.
-  std::vector<std::string> notes() const;
+  Notes notes() const;
 
   /// The rates of the file at `path` for a GPU type of the cluster, read on the first call. nullptr if the file has no
   /// rates, or Gavel none for the type. InputError as the reader.

@@ -45,8 +45,7 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
   out["config"] = to_json(experiment.config());
   out["replications"] = result.replications.size();
   out["coverage"] = to_json(result.coverage);
-  out["warnings"] = experiment.warnings();
-  if (!experiment.overload().empty()) out["warnings"].push_back(experiment.overload());
+  out["warnings"] = texts_of(experiment.notes());
   out["inputs"] = experiment.inputs();
   const auto& policies = experiment.policies();
   out["baseline"] = view.baseline ? Json(policies[*view.baseline].label) : Json(nullptr);

@@ -169,7 +169,9 @@ void print_setting(std::ostream& out, const Shown& shown) {
              config.world.noise ? "" : ", no noise", config.belief.model.text(),
              config.belief.initial);
   if (config.workload.path) print_load(out, shown);
-  if (!experiment.run_times().empty()) fmt::print(out, "{}\n", experiment.run_times());
+  if (const Note* run_times = find_note(experiment.notes(), NoteCode::kRunTimes)) {
+    fmt::print(out, "{}\n", run_times->text);
+  }
   if (config.probing.probes > 0) {
     fmt::print(out, "policies that learn from probes: up to {} probe{} of {:g} s per job{}\n",
                config.probing.probes, config.probing.probes == 1 ? "" : "s", config.probing.seconds,

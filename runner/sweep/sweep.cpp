@@ -247,13 +247,14 @@ class Sweep {
   void record(std::size_t point, const Experiment& experiment) {
     const std::lock_guard lock(record_mutex_);
     ++outcome_.points;
-    for (const std::string& sentence : experiment.resolutions()) notes_[sentence].insert(point);
-    for (const std::string& warning : experiment.warnings()) notes_[warning].insert(point);
-    if (!experiment.overload().empty()) {
-      notes_
-          ["the jobs offer more work than the cluster can do without sharing: queues grow with "
-           "the length of the trace"]
-              .insert(point);
+    for (const Note& note : experiment.resolutions()) notes_[note.text].insert(point);
+    for (const Note& note : experiment.notes()) {
+      // Without the load, which differs from point to point.
+      notes_[note.code == NoteCode::kOverload
+                 ? "the jobs offer more work than the cluster can do without sharing: queues grow "
+                   "with the length of the trace"
+                 : note.text]
+          .insert(point);
     }
     for (std::size_t i = 0; i < experiment.inputs().size(); ++i) {
       const std::string& entry = experiment.inputs()[i];

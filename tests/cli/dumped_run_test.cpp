@@ -47,7 +47,7 @@ struct Output {
   std::string config;
   std::string json;
   std::string results;
-  std::vector<std::string> warnings;
+  Notes notes;
 };
 
 class DumpedRuns : public testing::Test {
@@ -64,7 +64,7 @@ class DumpedRuns : public testing::Test {
       writer.finish(result);
       return Output{dump_yaml(experiment.config()),
                     to_json(experiment, result, replay_view(experiment, {}, {})).dump(),
-                    test::read_file(path), experiment.warnings()};
+                    test::read_file(path), experiment.notes()};
     } catch (const InputError&) {
       return std::nullopt;
     }
@@ -76,7 +76,7 @@ class DumpedRuns : public testing::Test {
     if (!one) return;
     EXPECT_EQ(other->config, one->config) << what;
     EXPECT_TRUE(other->json == one->json) << what;  // long
-    EXPECT_EQ(other->warnings, one->warnings) << what;
+    EXPECT_EQ(other->notes, one->notes) << what;
     EXPECT_TRUE(other->results == one->results) << what;
   }
 

@@ -270,7 +270,7 @@ TEST(Efforts, AreToldAndRefusedForAModelThatIsFitted) {
     all.emplace_back(kPolicies);
     const Experiment experiment(configured(all), "");
     std::string text;
-    for (const std::string& warning : experiment.warnings()) text += warning + "\n";
+    for (const Note& note : experiment.notes()) text += note.text + "\n";
     return text;
   };
   const std::string rest = " is fitted at effort 0.2: it is for trials";

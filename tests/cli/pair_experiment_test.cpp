@@ -104,10 +104,9 @@ TEST(PairExperiment, AnotherGpuTypeIsExtrapolatedAndTheTablesOwnIsNot) {
         experiment_of(settings(table, own ? "RTX-3090" : "V100-16GB"), {"policies=[{name: fcfs}]"});
     const Coverage coverage = replay(e, {}).coverage;
     EXPECT_NEAR(own ? coverage.measured : coverage.extrapolated, 1, 1e-12);
-    const bool warned = std::ranges::any_of(e.warnings(), [](const std::string& warning) {
-      return warning.find("RTX-3090") != std::string::npos;
-    });
-    EXPECT_EQ(warned, !own);
+    const Note* const note = find_note(e.notes(), NoteCode::kMeasuredElsewhere);
+    EXPECT_EQ(note != nullptr, !own);
+    if (note != nullptr) EXPECT_NE(note->text.find("RTX-3090"), std::string::npos) << note->text;
   }
 }
 
@@ -122,11 +121,10 @@ TEST(PairExperiment, ATableOfSeveralGpuTypesAndModesIsExtrapolated) {
       "V100,MPS,a,A,40,20,2000,0.6,a,A,40,20,2000,0.6\n");
   const Experiment e = experiment_of(settings(table, "V100-16GB"), {"policies=[{name: fcfs}]"});
   EXPECT_EQ(replay(e, {}).coverage.measured, 0);
-  const std::vector<std::string>& warnings = e.warnings();
   for (const std::string said :
        {"on several GPU types (several.csv), not on V100-16GB", "with several sharing modes"}) {
-    EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& warning) {
-      return warning.find(said) != std::string::npos;
+    EXPECT_TRUE(std::ranges::any_of(e.notes(), [&](const Note& note) {
+      return note.code == NoteCode::kMeasuredElsewhere && note.text.find(said) != note.text.npos;
     })) << said;
   }
 }

@@ -105,7 +105,7 @@ TEST(Replay, DecisionsAreTimedWhereSomebodyAsks) {
 TEST(Replay, AnotherGpuTypeIsExtrapolatedAndSaysSo) {
   const Experiment e(small({"cluster.gpu_type=A100-40GB"}), "");
   EXPECT_EQ(replayed(e).coverage.extrapolated, 1);
-  EXPECT_NE(e.warnings().front().find("extrapolated"), std::string::npos);
+  EXPECT_NE(find_note(e.notes(), NoteCode::kExtrapolated), nullptr);
 }
 
 TEST(Replay, KeysThatASourceDoesNotReadAreRefused) {
@@ -126,7 +126,7 @@ TEST(Replay, KeysThatASourceDoesNotReadAreRefused) {
 
 TEST(Replay, OverloadIsAnnounced) {
   const auto has = [](const Experiment& e) {
-    return e.overload().find("offered load") != std::string::npos;
+    return find_note(e.notes(), NoteCode::kOverload) != nullptr;
   };
   const std::vector<std::string> base{"workload.source=jrs-resampled", "workload.jobs=400"};
   const auto with_load = [&](const std::string& load) {

@@ -40,8 +40,8 @@ struct Parts {
     return refusal_of_jobs(*config, cluster, beliefs, trace);
   }
 
-  std::vector<std::string> warnings() const {
-    return warnings_of_jobs(*config, cluster, beliefs, policy_instances(*config), trace);
+  Notes notes() const {
+    return notes_on_jobs(*config, cluster, beliefs, policy_instances(*config), trace);
   }
 
   std::shared_ptr<const Config> config;
@@ -84,10 +84,12 @@ TEST(ExperimentChecks, WhatIsNotKnownOfJobs) {
   parts.add("b", 0, 10);
   parts.trace.jobs[0].spec.profile.gpu_util_pct = 50;
   parts.trace.jobs[0].spec.profile.mem_used_mib = 1000;
-  const auto warnings = parts.warnings();
-  ASSERT_EQ(warnings.size(), 2U);
-  EXPECT_TRUE(contains(warnings[0], "1 of 2 jobs have no profile at all"));
-  EXPECT_TRUE(contains(warnings[1], "1 of 2 jobs have no known memory demand"));
+  const Notes notes = parts.notes();
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0].code, NoteCode::kMissingProfiles);
+  EXPECT_TRUE(contains(notes[0].text, "1 of 2 jobs have no profile at all"));
+  EXPECT_EQ(notes[1].code, NoteCode::kUnknownMemory);
+  EXPECT_TRUE(contains(notes[1].text, "1 of 2 jobs have no known memory demand"));
 }
 
 TEST(ExperimentChecks, JobsWithoutProfilesAreAlikeToPoliciesWithABelief) {
@@ -98,7 +100,7 @@ TEST(ExperimentChecks, JobsWithoutProfilesAreAlikeToPoliciesWithABelief) {
     parts.add("b", 0, 10);
     parts.trace.jobs[0].spec.profile.gpu_util_pct = util;
     for (TraceJob& job : parts.trace.jobs) job.cluster = cluster;
-    return parts.warnings().front();
+    return parts.notes().front().text;
   };
   const std::string by_default = warning({}, {});
   EXPECT_TRUE(

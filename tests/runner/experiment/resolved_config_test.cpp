@@ -65,7 +65,7 @@ void expect_same(const Experiment& first) {
   const Experiment second(again(first), "");
   EXPECT_EQ(dump_yaml(second.config()), dump_yaml(first.config()));
   EXPECT_EQ(labels(second), labels(first));
-  EXPECT_EQ(second.warnings(), first.warnings());
+  EXPECT_EQ(second.notes(), first.notes());
   EXPECT_EQ(metrics(second), metrics(first));
   EXPECT_TRUE(second.resolutions().empty());
 }
@@ -75,7 +75,8 @@ TEST_F(ResolvedConfigs, HasOnlyThePoliciesThatCanPlaceEveryJob) {
   EXPECT_LT(experiment.policies().size(),
             default_config_with({}, policy_catalog()).policies.size());
   ASSERT_FALSE(experiment.resolutions().empty());
-  EXPECT_NE(experiment.resolutions()[0].find("left out of the default comparison"),
+  EXPECT_EQ(experiment.resolutions()[0].code, NoteCode::kPolicyLeftOut);
+  EXPECT_NE(experiment.resolutions()[0].text.find("left out of the default comparison"),
             std::string::npos);
   expect_same(experiment);
 }
@@ -96,7 +97,9 @@ TEST_F(ResolvedConfigs, GivesPoliciesTheEstimatesThatTheyNeed) {
       given(csv({"policies=[{name: sjf}, {name: fifo}]", "cluster.gpus_per_node=2"})), "");
   EXPECT_EQ(experiment.config().estimates.duration, EstimateKind::kExact);
   ASSERT_EQ(experiment.resolutions().size(), 1U);
-  EXPECT_NE(experiment.resolutions()[0].find("exact run times are told to sjf"), std::string::npos);
+  EXPECT_EQ(experiment.resolutions()[0].code, NoteCode::kNeedOfPolicies);
+  EXPECT_NE(experiment.resolutions()[0].text.find("exact run times are told to sjf"),
+            std::string::npos);
   expect_same(experiment);
   EXPECT_THROW(made(given(csv({"policies=[{name: sjf}]", "cluster.gpus_per_node=2",
                                "estimates.duration=none"}))),

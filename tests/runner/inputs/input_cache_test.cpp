@@ -131,7 +131,7 @@ TEST(InputCache, ExperimentsComeOutAsWithoutIt) {
       const Experiment sharing(configured(all), "", {}, nullptr, cache);
       EXPECT_EQ(sharing.inputs(), alone.inputs());
       EXPECT_EQ(sharing.input_files(), alone.input_files());
-      EXPECT_EQ(sharing.warnings(), alone.warnings());
+      EXPECT_EQ(sharing.notes(), alone.notes());
       expect_equal(metrics_of(sharing), metrics_of(alone));
     }
     EXPECT_EQ(cache->traces_read(), 1U);

@@ -31,6 +31,7 @@ PolicyEntry proactive_entry();
 PolicyEntry srsf_packed_entry();
 PolicyEntry srsf_entry();
 PolicyEntry tiresias_entry();
+PolicyEntry blox_entry();
 
 std::span<const PolicyEntry> policy_catalog() {
   static const std::array catalog = {
@@ -43,6 +44,7 @@ std::span<const PolicyEntry> policy_catalog() {
       dot_product_entry(), gpu_packing_entry(),  incremental_matching_entry(),
       schedtune_entry(),   reactive_entry(),     proactive_entry(),
       srsf_packed_entry(), srsf_entry(),         tiresias_entry(),
+      blox_entry(),
   };
   return catalog;
 }

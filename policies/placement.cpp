@@ -143,6 +143,25 @@ std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const J
   return chosen;
 }
 
+std::vector<GpuId> scattered(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  if (free.gpus().size() < job.gpus) return {};
+  const std::vector<NodeSpec>& nodes = state.spec().nodes;
+  int idle = 0;
+  for (std::size_t n = 0; n < nodes.size() && idle != job.gpus; ++n) {
+    if (may_run_on(job, nodes[n].gpu)) idle += std::min(job.gpus, nodes[n].gpus);
+  }
+  const bool overshoots = idle != job.gpus;
+  std::vector<GpuId> chosen;
+  const auto wanted = static_cast<std::size_t>(job.gpus);
+  for (std::size_t n = 0; n < nodes.size() && chosen.size() != wanted; ++n) {
+    const NodeId node{static_cast<std::uint32_t>(n)};
+    const int most = overshoots ? job.gpus - static_cast<int>(chosen.size()) : job.gpus;
+    take(state, free, node, std::min(most, free.nodes().free(node)), chosen);
+  }
+  if (chosen.size() != wanted) chosen.clear();
+  return chosen;
+}
+
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job) {
   if (free.gpus().size() < job.gpus) return {};
   if (job.on_types.empty()) return anywhere(state, free, job.gpus);

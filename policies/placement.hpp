@@ -56,6 +56,14 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
 /// switches.
 std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job);
 
+/// The placement `scattered` of Blox (Agarwal et al., EuroSys 2024), which returns as many of the free GPUs as the job asks
+/// for, or none. Node by node it takes up to as many as the whole job asks for; there must be exactly enough after
+/// a node. So a gang of 4 finds none on nodes with 3 and 3 free GPUs.
+///
+/// Departure: a gang for which that fails on an idle cluster, too, waits for ever there; here it takes no more
+/// of a node than it needs.
+std::vector<GpuId> scattered(const ClusterState& state, const FreeGpus& free, const JobView& job);
+
 /// Of the types with enough free GPUs the one on which the job is fastest by JobView::on_types, ties to the
 /// lowest GpuType::id; on it as anywhere(). It takes the fastest type that is free and never waits for a
 /// faster one. A gang gets GPUs of several types only if no type on which it may run has enough GPUs in the

@@ -25,8 +25,8 @@ struct SrsfOptions : CountedOptions {
 
 class Srsf final : public CountedQueue {
  public:
-  Srsf(const SrsfOptions& options, double preemption_s)
-      : CountedQueue(options.placing), options_(options), preemption_(from_seconds(preemption_s)) {}
+  Srsf(const SrsfOptions& options, const PreemptionLoss& preemption)
+      : CountedQueue(options.placing), options_(options), preemption_(preemption) {}
 
  protected:
   void order(const ClusterView& view, std::vector<JobId>& jobs) override {
@@ -42,14 +42,15 @@ class Srsf final : public CountedQueue {
 
   double rank(const ClusterView& view, JobId id) const {
     const JobView& job = view.job(id);
-    const Duration left =
-        job.estimate.value() + job.preemptions * preemption_ - job.attained(view.now());
+    const Duration left = job.estimate.value() +
+                          job.preemptions * from_seconds(preemption_.seconds_of(job.gpus)) -
+                          job.attained(view.now());
     const auto ns = static_cast<double>(std::max(left, Duration::zero()).count());
     return options_.remaining == Remaining::kTime ? ns : ns * job.gpus;
   }
 
   SrsfOptions options_;
-  Duration preemption_;  ///< what one costs
+  PreemptionLoss preemption_;
   std::vector<Ranked> ranked_;
 };
 
@@ -72,8 +73,7 @@ PolicyEntry srsf_entry() {
           .needs = PolicyNeeds::kNothing,
           .parameters = srsf_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
-            return std::make_unique<Srsf>(srsf_parameters().read(c.parameters),
-                                          c.preemption.seconds);
+            return std::make_unique<Srsf>(srsf_parameters().read(c.parameters), c.preemption);
           },
           .traits = {.moves_running_jobs = true, .preempts = true, .needs_estimates = true},
           .traits_with =

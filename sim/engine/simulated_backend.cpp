@@ -152,7 +152,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     const auto work_ns = static_cast<double>(active.work_left.count());
     JobRecord& record = active.record;
     if (record.preemptions > 0) {
-      const Duration overhead = options_.preemption.save + options_.preemption.restore;
+      const Duration overhead =
+          options_.preemption.of(static_cast<int>(gpus.size())) + active.unpaid;
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
     }
     running.remaining_ns = work_ns + running.overhead_ns;
@@ -238,6 +239,10 @@ Preempted SimulatedBackend::preempt(JobId job) {
     }
     const auto work_ns = static_cast<double>(jobs_[job].work_left.count());
     const double done = std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
+    if (options_.preemption.adds_up) {
+      jobs_[job].unpaid =
+          from_nanoseconds(std::max(left - work_ns, 0.0) / slowest_alone(job, running.gpus));
+    }
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
     jobs_[job].work_left -= kept;
   }

@@ -29,7 +29,8 @@ RunResult simulate(std::string_view policy, const ClusterSpec& spec, std::vector
   options.name = policy;
   options.traits = find_policy(policy)->traits_for(parameters);
   PolicyContext context{.parameters = parameters, .belief = nullptr, .seed = 1};
-  context.preemption = {to_seconds(cost.save + cost.restore), cost.lost_work};
+  context.preemption = {to_seconds(cost.save + cost.restore), cost.lost_work, cost.large_gang,
+                        to_seconds(cost.save + cost.large_restore)};
   const auto p = find_policy(policy)->make(std::move(context));
   return run(spec, w, world, *p, options);
 }
@@ -174,6 +175,55 @@ TEST(Srsf, CountsWhatPreemptionCosts) {
   EXPECT_EQ(ends(simulate("srsf", cluster(1, 1), jobs)), (Seconds{18, 9, 30}));
 }
 
+/// Job 0 is preempted at 2 s, and at 5 s again, when it has paid 2 of 4 s.
+TEST(Preemption, CostsThatWereNotPaidAreDroppedOrAddUp) {
+  const std::vector<JobSpec> jobs{job(seconds(10)), job(seconds(1)).at(seconds(2)),
+                                  job(seconds(1)).at(seconds(5))};
+  EXPECT_EQ(ends(simulate("srsf", cluster(1, 1), jobs, {}, {.restore = seconds(4)})),
+            (Seconds{18, 3, 6}));
+  EXPECT_EQ(
+      ends(simulate("srsf", cluster(1, 1), jobs, {}, {.restore = seconds(4), .adds_up = true})),
+      (Seconds{20, 3, 6}));
+  // On a GPU of half the speed work takes twice as long, but not this; 1 of 4 s is paid at 5 s.
+  EXPECT_EQ(ends(simulate("srsf", cluster({node(1, 0.5)}), jobs, {},
+                          {.restore = seconds(4), .adds_up = true})),
+            (Seconds{32, 4, 7}));
+}
+
+TEST(Preemption, LargeGangsTakeLonger) {
+  const std::vector<JobSpec> jobs{job(seconds(10)).gpus(2), job(seconds(1)).at(seconds(2)).gpus(2)};
+  const PreemptionCost cost{.restore = seconds(4), .large_gang = 1, .large_restore = seconds(6)};
+  EXPECT_EQ(ends(simulate("srsf", cluster(1, 2), jobs, {}, cost)), (Seconds{17, 3}));
+  const std::vector<JobSpec> small{job(seconds(10)), job(seconds(1)).at(seconds(2))};
+  EXPECT_EQ(ends(simulate("srsf", cluster(1, 1), small, {}, cost)), (Seconds{15, 3}));
+}
+
+/// At 1 s job 2 needs both GPUs: jobs 1 and 0 are stopped, the last of the order first.
+TEST(Blox, StopsRunningJobsFromTheEndOfTheOrder) {
+  const std::vector<JobSpec> jobs{job(seconds(10)), job(seconds(12)),
+                                  job(seconds(3)).at(seconds(1)).gpus(2)};
+  EXPECT_EQ(ends(simulate("blox", cluster(1, 2), jobs, {{"by", word("remaining")}})),
+            (Seconds{13, 15, 4}));
+  EXPECT_EQ(ends(simulate("blox", cluster(1, 2), jobs)), (Seconds{10, 12, 15}));
+}
+
+/// At 1 s job 2 wants all GPUs and comes between the others: job 1 is stopped, which is not enough, and waits until job 0
+/// has ended, although GPUs are idle.
+TEST(Blox, WhatWasStoppedInVainStaysStopped) {
+  const std::vector<JobSpec> jobs{job(seconds(10)), job(seconds(40)),
+                                  job(seconds(20)).at(seconds(1)).gpus(4)};
+  EXPECT_EQ(ends(simulate("blox", cluster(2, 2), jobs, {{"by", word("remaining")}})),
+            (Seconds{10, 69, 30}));
+}
+
+TEST(Blox, ByAttainedTimeJobsTakeTurns) {
+  const std::vector<JobSpec> jobs{job(seconds(20)), job(seconds(20))};
+  const RunResult r =
+      simulate("blox", cluster(1, 1), jobs, {{"by", word("attained")}, {"every_s", 10.0}});
+  EXPECT_EQ(ends(r), (Seconds{30, 40}));
+  EXPECT_EQ(r.record.jobs[0].preemptions, 1);
+}
+
 class Yarn : public testing::Test {
  protected:
   /// Nodes with these numbers of free GPUs of `gpus` each.
@@ -215,6 +265,24 @@ TEST_F(Yarn, AGangStaysUnderOneSwitchIfOneCanHoldIt) {
   EXPECT_EQ(gpus(2, {1, 2, 2, 2}, 4, 2), (std::vector<GpuId>{G(4), G(5), G(6), G(7)}));
   EXPECT_EQ(gpus(2, {1, 2, 2, 1}, 4, 2), std::vector<GpuId>{});
   EXPECT_EQ(gpus(2, {2, 2, 2, 2}, 6, 2), (std::vector<GpuId>{G(0), G(1), G(2), G(3), G(4), G(5)}));
+}
+
+TEST(Scattered, TakesUpToAWholeGangOfEachNodeAndNeverCutsTheLast) {
+  const auto gpus = [](std::vector<NodeSpec> nodes, std::vector<std::uint32_t> taken, int gang) {
+    const ClusterSpec spec = cluster(std::move(nodes));
+    const ClusterState state(spec);
+    FreeGpus left = state.empty();
+    for (const std::uint32_t g : taken) left.erase(G(g), state.gpu(G(g)).node);
+    JobView job;
+    job.gpus = gang;
+    return scattered(state, left, job);
+  };
+  EXPECT_EQ(gpus({node(4), node(4)}, {0, 1, 4, 5}, 4),
+            (std::vector<GpuId>{G(2), G(3), G(6), G(7)}));
+  EXPECT_EQ(gpus({node(4), node(4)}, {0, 4}, 4), std::vector<GpuId>{});  // 3 and 3
+  EXPECT_EQ(gpus({node(4), node(4)}, {0, 4}, 2), (std::vector<GpuId>{G(1), G(2)}));
+  // 3 of nodes of 2 never come out even: one of the second node.
+  EXPECT_EQ(gpus({node(2), node(2)}, {}, 3), (std::vector<GpuId>{G(0), G(1), G(2)}));
 }
 
 }  // namespace

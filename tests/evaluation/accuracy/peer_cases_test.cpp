@@ -88,6 +88,7 @@ void expect_equal_ends(const Case& c) {
   SCOPED_TRACE(c.folder + " by " + c.config);
   std::vector<std::string> settings = cluster_of(c);
   settings.push_back("workload.path=" + c.folder + "/" + c.jobs);
+  if (c.jobs == c.results) settings.push_back("workload.source=finished-jobs");
   const Experiment experiment(
       read_config(std::string(CORUN_SOURCE_DIR "/experiments/peers/") + c.config,
                   parse_overrides(settings), policy_catalog()),
@@ -125,7 +126,7 @@ TEST_P(PeerCases, EveryJobEndsWhenItDoesThere) {
   for (const Case& c : cases) expect_equal_ends(c);
 }
 
-INSTANTIATE_TEST_SUITE_P(Simulators, PeerCases, testing::Values("tiresias"),
+INSTANTIATE_TEST_SUITE_P(Simulators, PeerCases, testing::Values("tiresias", "lucid", "blox"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       to_json(parse("policies: [{name: min-slowdown, epsilon: 1, order: [[0, 2]]}]")).dump(),
       R"({"workload":{"source":"jrs-queue","path":null,"columns":null,"states":null,"strict":false,"labels":null,"gpu_type":null,"solo_times":null,"order":null,"jobs":24,"load":null,)"
       R"("profiles":"none"},)"
-      R"("cluster":{"path":null,"machines":null,"nodes":4,"gpus_per_node":1,"gpu_type":"V100-16GB","gpu_types":null,)"
+      R"("cluster":{"path":null,"machines":null,"nodes":4,"gpus_per_node":1,"nodes_per_switch":null,"gpu_type":"V100-16GB","gpu_types":null,)"
       R"("gpu_memory_mib":null,)"
       R"("gpu_speed":1.0,"cpu_milli_per_node":32000,"memory_mib_per_node":131072,)"
       R"("sharing":"time-slicing","max_jobs_per_gpu":null,)"
@@ -41,7 +41,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("utilisation":"exact","utilisation_sigma":0.15},)"
       R"("profiling":{"mode":"none","keeps_progress":false},)"
       R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"
-      R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0},)"
+      R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0,"large_gang":null,"large_restore_s":0.0,"adds_up":false},)"
       R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null,"tick_rule":"notice"},)"
       R"("measure":{"skip_first":0.0,"skip_last":0.0,"details":true},)"

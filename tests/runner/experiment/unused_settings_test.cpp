@@ -175,6 +175,8 @@ std::vector<KeyRow> key_rows() {
       with(kJobs, {"policies=[{name: fgd}]", "cluster={nodes: 2, gpus_per_node: 3}"});
   const Settings preempting =
       with(kJobs, {"policies=[{name: srtf}]", "estimates.duration=exact", "cluster.nodes=2"});
+  const Settings gangs{"workload={source: csv, path: gangs.csv}", "cluster={nodes: 3}",
+                       "world.model=none", "policies=[{name: srsf}]", "estimates.duration=exact"};
   const Settings yarn{"workload={source: csv, path: gangs.csv}", "cluster={nodes: 6}",
                       "world.model=none", "policies=[{name: fifo, placement: yarn}]"};
   const Settings packing =
@@ -233,6 +235,9 @@ std::vector<KeyRow> key_rows() {
       {"preemption.save_s", "10", preempting},
       {"preemption.restore_s", "10", preempting},
       {"preemption.lost_work", "0.5", preempting},
+      {"preemption.large_gang", "1", with(gangs, {"preemption.restore_s=40"})},
+      {"preemption.large_restore_s", "60", with(gangs, {"preemption.large_gang=1"})},
+      {"preemption.adds_up", "true", with(gangs, {"preemption.restore_s=40"})},
       {"control.mode", "rounds", {"control.round_s=60"}},
       {"control.start", "join"},
       {"control.plan", "once"},
@@ -377,6 +382,8 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "blocking", "backfill", gangs});
     rows.push_back({policy, "placement", "anywhere", gangs});
   }
+  rows.push_back({"blox", "by", "attained", gangs});
+  rows.push_back({"blox", "every_s", "10", gangs, "by: attained"});
   rows.push_back({"srsf", "remaining", "time", gangs});
   rows.push_back({"tiresias", "attained", "time", gangs, "thresholds_s: [60]"});
   rows.push_back({"tiresias", "thresholds_s", "[60]", kJobs});

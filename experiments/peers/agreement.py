@@ -76,7 +76,7 @@ def main():
         for folder in sorted(pathlib.Path(options.data, "peers3", peer).iterdir()):
             config, settings, ends = case_of(peer, folder)
             runs = run(options.corun, config, settings)
-            equal = sum(runs[job][1] == end for job, end in ends.items())
+            equal = sum(abs(runs[job][1] - end) < 1e-6 for job, end in ends.items())
             ours = sum(end - submit for submit, end in runs.values()) / len(runs)
             theirs = sum(end - runs[job][0] for job, end in ends.items()) / len(ends)
             lines.append(f"| {peer} {folder.name} | `{config}` | {len(ends)} | {equal} | {ours:.3f} | {theirs:.3f} |")

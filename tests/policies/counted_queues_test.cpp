@@ -90,7 +90,7 @@ TEST(Tiresias, AJobThatHasWaitedLongEnoughReturnsToTheFirstQueue) {
   // Job 0 comes down at 10 s with 10 s executed. With promote_after 1 it is back in queue 0 at 20 s, before job 4,
   // and starts at 36 s; 10 s later it comes down again.
   std::vector<JobSpec> jobs{job(seconds(30))};
-  for (const auto [length, submit] : {std::pair{8, 5}, {9, 12}, {9, 20}, {9, 30}}) {
+  for (const auto& [length, submit] : {std::pair{8, 5}, {9, 12}, {9, 20}, {9, 30}}) {
     jobs.push_back(job(seconds(length)).at(seconds(submit)));
   }
   const ParameterValue limit = numbers({10});

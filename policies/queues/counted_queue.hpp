@@ -17,6 +17,8 @@
 /// al., NSDI 2019; its placement `count` is `anywhere`, which always succeeds) and of the policies srtf and tiresias
 /// in Lucid's simulator (Hu et al., ASPLOS 2023; placement `consolidated`).
 ///
+/// An event costs O(jobs in the system).
+///
 /// If jobs name GPU types, step 1 counts by type: a running job takes what it holds, a waiting one the first types
 /// on which it may run.
 namespace corun::inline policies {

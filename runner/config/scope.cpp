@@ -82,9 +82,10 @@ constexpr auto kTopics = std::to_array<Topic>({
      "", "docs/formats.md"},
     {"phases", "phase dynamic non-stationary adaptation", kNo,
      "a job has one profile from start to end. Cut a long job into several", "", "docs/formats.md"},
-    {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kNo,
-     "a gang is as fast on many nodes as on one. The placement of fifo keeps gangs on few nodes",
-     "", "docs/policies.md"},
+    {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kPartly,
+     "nodes are on switches, and the placement yarn keeps a gang under one; a gang is as fast on "
+     "many nodes as on one. The placement of fifo keeps gangs on few nodes",
+     "cluster.nodes_per_switch", "docs/policies.md"},
     {"MIG", "slice slices slicing partition partitioning instance", kNo,
      "a GPU has no slices. Describe a slice as a GPU type of its own (cluster.gpu_types); no "
      "policy "

@@ -237,7 +237,7 @@ std::vector<KeyRow> key_rows() {
       {"preemption.lost_work", "0.5", preempting},
       {"preemption.large_gang", "1", with(gangs, {"preemption.restore_s=40"})},
       {"preemption.large_restore_s", "60", with(gangs, {"preemption.large_gang=1"})},
-      {"preemption.adds_up", "true", with(gangs, {"preemption.restore_s=40"})},
+      {"preemption.adds_up", "true", with(gangs, {"preemption.restore_s=400"})},
       {"control.mode", "rounds", {"control.round_s=60"}},
       {"control.start", "join"},
       {"control.plan", "once"},
@@ -388,7 +388,7 @@ std::vector<ParameterRow> parameter_rows() {
   rows.push_back({"tiresias", "attained", "time", gangs, "thresholds_s: [60]"});
   rows.push_back({"tiresias", "thresholds_s", "[60]", kJobs});
   rows.push_back({"tiresias", "promote_after", "1", kJobs, "thresholds_s: [60]"});
-  rows.push_back({"tiresias", "within", "submit", kJobs, "thresholds_s: [60]"});
+  rows.push_back({"tiresias", "within", "submit", gangs});
   rows.push_back({"tiresias", "services_s", "[60, 300, 3600]", kJobs});
   rows.push_back({"tiresias", "quantum_s", "10", kJobs, "services_s: [60, 300, 3600]"});
   rows.push_back({"tiresias", "rules", "simulator", gangs, "thresholds_s: [60]"});

@@ -30,6 +30,9 @@ PolicyEntry schedtune_entry();
 PolicyEntry reactive_entry();
 PolicyEntry proactive_entry();
 PolicyEntry srsf_packed_entry();
+PolicyEntry srsf_entry();
+PolicyEntry tiresias_entry();
+PolicyEntry blox_entry();
 
 std::span<const PolicyEntry> policy_catalog() {
   static const std::array catalog = {
@@ -41,7 +44,8 @@ std::span<const PolicyEntry> policy_catalog() {
       external_entry(),    fgd_entry(),          best_fit_entry(),
       dot_product_entry(), gpu_packing_entry(),  incremental_matching_entry(),
       schedtune_entry(),   reactive_entry(),     proactive_entry(),
-      srsf_packed_entry(), sharing_las_entry(),
+      srsf_packed_entry(), sharing_las_entry(),  srsf_entry(),
+      tiresias_entry(),    blox_entry(),
   };
   return catalog;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -25,6 +26,10 @@ enum class PolicyNeeds : std::uint8_t {
 struct PreemptionLoss {
   double seconds = 0;  ///< to save and load its state, at full speed
   double work = 0;     ///< share of the run's work that must be done again, 0 to 1
+  int large_gang = std::numeric_limits<int>::max();  ///< gangs of more GPUs take `large_seconds`
+  double large_seconds = 0;
+
+  double seconds_of(int gpus) const { return gpus > large_gang ? large_seconds : seconds; }
 };
 
 struct PolicyContext {

@@ -88,6 +88,80 @@ std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free,
   return chosen;
 }
 
+namespace {
+
+/// Nodes [first, end) under one switch.
+struct Switch {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
+/// The switches; all nodes as one if none has as many GPUs as the job asks for on which it may run.
+std::vector<Switch> switches_for(const std::vector<NodeSpec>& nodes, const JobView& job) {
+  std::vector<Switch> all;
+  bool fits = false;
+  int gpus = 0;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (n == 0 || nodes[n].switch_id != nodes[n - 1].switch_id) {
+      all.push_back({n, n});
+      gpus = 0;
+    }
+    all.back().end = n + 1;
+    if (may_run_on(job, nodes[n].gpu)) gpus += nodes[n].gpus;
+    fits |= gpus >= job.gpus;
+  }
+  if (!fits) all.assign(1, {0, nodes.size()});
+  return all;
+}
+
+}  // namespace
+
+std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  if (free.gpus().size() < job.gpus) return {};
+  const std::vector<NodeSpec>& nodes = state.spec().nodes;
+  std::vector<GpuId> chosen;
+  chosen.reserve(static_cast<std::size_t>(job.gpus));
+  for (const Switch& part : switches_for(nodes, job)) {
+    int rest = job.gpus;
+    std::vector<bool> taken(part.end - part.first, false);
+    for (std::size_t n = part.first; n < part.end && job.gpus > free.nodes().most(); ++n) {
+      const NodeId node{static_cast<std::uint32_t>(n)};
+      if (nodes[n].gpus > rest || free.nodes().free(node) != nodes[n].gpus) continue;
+      take(state, free, node, nodes[n].gpus, chosen);
+      rest -= nodes[n].gpus;
+      taken[n - part.first] = true;
+    }
+    for (std::size_t n = part.first; n < part.end && rest > 0; ++n) {
+      const NodeId node{static_cast<std::uint32_t>(n)};
+      if (taken[n - part.first] || free.nodes().free(node) < rest) continue;
+      take(state, free, node, rest, chosen);
+      rest = 0;
+    }
+    if (rest == 0) return chosen;
+    chosen.clear();
+  }
+  return chosen;
+}
+
+std::vector<GpuId> scattered(const ClusterState& state, const FreeGpus& free, const JobView& job) {
+  if (free.gpus().size() < job.gpus) return {};
+  const std::vector<NodeSpec>& nodes = state.spec().nodes;
+  int idle = 0;
+  for (std::size_t n = 0; n < nodes.size() && idle != job.gpus; ++n) {
+    if (may_run_on(job, nodes[n].gpu)) idle += std::min(job.gpus, nodes[n].gpus);
+  }
+  const bool overshoots = idle != job.gpus;
+  std::vector<GpuId> chosen;
+  const auto wanted = static_cast<std::size_t>(job.gpus);
+  for (std::size_t n = 0; n < nodes.size() && chosen.size() != wanted; ++n) {
+    const NodeId node{static_cast<std::uint32_t>(n)};
+    const int most = overshoots ? job.gpus - static_cast<int>(chosen.size()) : job.gpus;
+    take(state, free, node, std::min(most, free.nodes().free(node)), chosen);
+  }
+  if (chosen.size() != wanted) chosen.clear();
+  return chosen;
+}
+
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job) {
   if (free.gpus().size() < job.gpus) return {};
   if (job.on_types.empty()) return anywhere(state, free, job.gpus);

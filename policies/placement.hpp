@@ -44,6 +44,26 @@ std::vector<GpuId> anywhere(const ClusterState& state, const FreeGpus& free, int
 /// On a node the lowest-numbered free GPUs are taken.
 std::vector<GpuId> consolidated(const ClusterState& state, const FreeGpus& free, int gang);
 
+/// The placement `yarn` of Tiresias' simulator (Gu et al., NSDI 2019). Returns as many of the free GPUs as the job
+/// asks for, under one switch (NodeSpec::switch_id), the first that has room, or none:
+///   - a gang that the largest node could hold: the first node that has enough free GPUs, not the fullest;
+///   - a larger one: wholly free nodes in order as long as the rest of the gang fills one, then for the rest the
+///     first other node that has room for it.
+/// On a node the lowest-numbered free GPUs are taken.
+///
+/// Departures: the simulator also counts 6 CPUs for each GPU, and memory; they bind on no node that has them for
+/// all its GPUs, and are not counted here. A gang that no switch could hold waits for ever there; here it spans
+/// switches.
+std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const JobView& job);
+
+/// The placement `scattered` of Blox (Agarwal et al., EuroSys 2024), which returns as many of the free GPUs as the job asks
+/// for, or none. Node by node it takes up to as many as the whole job asks for; there must be exactly enough after
+/// a node. So a gang of 4 finds none on nodes with 3 and 3 free GPUs.
+///
+/// Departure: a gang for which that fails on an idle cluster, too, waits for ever there; here it takes no more
+/// of a node than it needs.
+std::vector<GpuId> scattered(const ClusterState& state, const FreeGpus& free, const JobView& job);
+
 /// Of the types with enough free GPUs the one on which the job is fastest by JobView::on_types, ties to the
 /// lowest GpuType::id; on it as anywhere(). It takes the fastest type that is free and never waits for a
 /// faster one. A gang gets GPUs of several types only if no type on which it may run has enough GPUs in the

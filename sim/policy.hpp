@@ -64,6 +64,8 @@ struct PolicyTraits {
   bool one_node = false;
   /// It keeps the GPUs of a gang on as few nodes as can be, or lets the gang wait.
   bool consolidates = false;
+  /// It chooses GPUs by the switches of their nodes.
+  bool reads_switches = false;
   bool shares = true;         ///< it may place several jobs on a GPU
   bool preempts = false;      ///< it may take running jobs off their GPUs
   bool plans_groups = false;  ///< it plans groups: `control.start` and `control.plan` hold for it

@@ -22,6 +22,9 @@
 /// Against starvation, a job that has waited `promote_after` times as long as it has been served goes back
 /// to queue 0, and its service counts from 0 again.
 ///
+/// The idea is the paper's; the rules of its published simulator, which differ in the order within a queue and in who
+/// is preempted, are those of tiresias.cpp.
+///
 /// Departures from the paper: placement is that of the other queue policies (no profile of the skew of a
 /// model's tensors), and there is no Gittins index.
 namespace corun::inline policies {
@@ -174,8 +177,8 @@ const ParametersOf<LasOptions>& las_parameters() {
 PolicyEntry las_entry() {
   return {.name = "las",
           .description =
-              "no sharing: least attained service first, in queues, preemptive (Tiresias, "
-              "NSDI 2019)",
+              "no sharing: least attained service first, in queues, preemptive (idea of Tiresias, "
+              "NSDI 2019; tiresias has its rules)",
           .needs = PolicyNeeds::kNothing,
           .parameters = las_parameters().specs(),
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {

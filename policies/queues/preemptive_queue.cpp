@@ -21,7 +21,7 @@ bool PreemptiveQueue::make_room(const ClusterView& view, const QueueEntry& entry
     view.state().each_node(victim.gpus, [&](NodeId node, std::span<const GpuId> own) {
       if (ask.allows(view.gpu_type(own.front()))) plan_->insert(own, node);
     });
-    gpus = place(view, *plan_, entry, ask.gang);
+    gpus = place(view, *plan_, entry);
     if (!gpus.empty()) break;
   }
   if (gpus.empty()) return false;

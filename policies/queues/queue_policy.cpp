@@ -4,39 +4,35 @@
 
 namespace corun::inline policies {
 
+std::string placement_matters(const ParameterContext& c) {
+  const bool by_type = c.parameters.choice(c.spec.name) == "fastest" && c.gpu_types > 1;
+  std::string reason = some_jobs_are_gangs(c);
+  if (!by_type || reason.empty()) return reason;
+  return c.estimates_run_times ? ""
+                               : "estimates.duration is none, so no type is known to be faster";
+}
+
 const ParametersOf<QueueOptions>& queue_parameters() {
-  static const auto all =
+  static const auto all = with_placing(
       ParametersOf<QueueOptions>()
           .choice("blocking", &QueueOptions::blocking,
                   {{"strict", Blocking::kStrict}, {"backfill", Blocking::kBackfill}},
                   "strict: the first job without room holds up all behind it; backfill: others may "
                   "pass it")
-          .only_where(jobs_are_of_several_sizes)
-          .choice(
-              "placement", &QueueOptions::placing,
-              {{"consolidated", Placing::kConsolidated},
-               {"anywhere", Placing::kAnywhere},
-               {"fastest", Placing::kFastest}},
-              "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
-              "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
-              "the GPU type with room on which the job is fastest")
-          .only_where([](const ParameterContext& c) -> std::string {
-            const bool by_type = c.parameters.choice(c.spec.name) == "fastest" && c.gpu_types > 1;
-            std::string reason = some_jobs_are_gangs(c);
-            if (!by_type || reason.empty()) return reason;
-            return c.estimates_run_times
-                       ? ""
-                       : "estimates.duration is none, so no type is known to be faster";
-          });
+          .only_where(jobs_are_of_several_sizes));
   return all;
 }
 
-PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
-  const Placing placing = queue_parameters().read(parameters).placing;
+PolicyTraits placing_traits(Placing placing, PolicyTraits others) {
   others.shares = false;
   others.reads_speeds_on_types = placing == Placing::kFastest;
-  others.consolidates = placing == Placing::kConsolidated;
+  others.reads_switches = placing == Placing::kYarn;
+  others.consolidates = placing == Placing::kConsolidated || placing == Placing::kYarn;
   return others;
+}
+
+PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others) {
+  return placing_traits(queue_parameters().read(parameters).placing, others);
 }
 
 void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
@@ -56,9 +52,9 @@ void QueuePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
     const QueueEntry entry = *part.queue.begin();
     const GpuAsk ask = part.ask;
     const FreeGpus& free = view.state().empty();
-    std::vector<GpuId> gpus =
-        ask.types == 0 ? place(view, free, entry, ask.gang)
-                       : place(view, of_types(view.state(), free, ask.types), entry, ask.gang);
+    std::vector<GpuId> gpus = ask.types == 0
+                                  ? place(view, free, entry)
+                                  : place(view, of_types(view.state(), free, ask.types), entry);
     if (!gpus.empty()) {
       starting(view, entry, gpus);
       out.push_back(StartGroup{{entry.job}, std::move(gpus)});
@@ -94,17 +90,19 @@ QueuePolicy::Part& QueuePolicy::part_of(const GpuAsk& ask) {
   return *at;
 }
 
-std::vector<GpuId> QueuePolicy::place(const ClusterView& view, const FreeGpus& free,
-                                      const QueueEntry& entry, int gang) const {
-  switch (options_.placing) {
+std::vector<GpuId> place_by(Placing placing, const ClusterState& state, const FreeGpus& free,
+                            const JobView& job) {
+  switch (placing) {
     case Placing::kConsolidated:
-      return consolidated(view.state(), free, gang);
+      return consolidated(state, free, job.gpus);
     case Placing::kFastest:
-      return fastest(view.state(), free, view.job(entry.job));
+      return fastest(state, free, job);
+    case Placing::kYarn:
+      return yarn(state, free, job);
     case Placing::kAnywhere:
       break;
   }
-  return anywhere(view.state(), free, gang);
+  return anywhere(state, free, job.gpus);
 }
 
 }  // namespace corun::inline policies

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "policies/catalog.hpp"
@@ -38,15 +39,43 @@ enum class Blocking : std::uint8_t {
 };
 
 /// The functions of policies/placement.hpp.
-enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest };
+enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest, kYarn };
 
-struct QueueOptions {
-  Blocking blocking = Blocking::kStrict;
+struct PlacingOptions {
   Placing placing = Placing::kConsolidated;
+};
+
+/// GPUs for the job among free ones, on all of which it may run; none if there is no room.
+std::vector<GpuId> place_by(Placing placing, const ClusterState& state, const FreeGpus& free,
+                            const JobView& job);
+
+std::string placement_matters(const ParameterContext& c);
+
+/// Declares the parameter of PlacingOptions.
+template <typename Options>
+ParametersOf<Options> with_placing(ParametersOf<Options> parameters) {
+  parameters.choice(
+      "placement", &Options::placing,
+      {{"consolidated", Placing::kConsolidated},
+       {"anywhere", Placing::kAnywhere},
+       {"fastest", Placing::kFastest},
+       {"yarn", Placing::kYarn}},
+      "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
+      "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
+      "the GPU type with room on which the job is fastest; yarn: the first node with room, "
+      "or whole nodes and a rest under one switch (Tiresias' simulator)");
+  return parameters.only_where(placement_matters);
+}
+
+struct QueueOptions : PlacingOptions {
+  Blocking blocking = Blocking::kStrict;
 };
 
 /// The parameters `blocking` and `placement` of all these policies.
 const ParametersOf<QueueOptions>& queue_parameters();
+
+/// The traits of a policy without sharing that places so: `others`, and what depends on the placement.
+PolicyTraits placing_traits(Placing placing, PolicyTraits others);
 
 /// The traits of such a policy: `others`, without sharing, and consolidating as `placement` says.
 PolicyTraits queue_traits(const Parameters& parameters, PolicyTraits others = {});
@@ -89,9 +118,10 @@ class QueuePolicy : public Policy {
   /// Jobs that found no room are tried again.
   void retry() { ++changes_; }
 
-  /// GPUs for the job among free ones, on all of which it may run; none if there is no room.
-  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free, const QueueEntry& entry,
-                           int gang) const;
+  std::vector<GpuId> place(const ClusterView& view, const FreeGpus& free,
+                           const QueueEntry& entry) const {
+    return place_by(options_.placing, view.state(), free, view.job(entry.job));
+  }
 
  private:
   /// The waiting jobs that ask for the same GPUs.

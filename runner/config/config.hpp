@@ -108,9 +108,12 @@ struct ProbingConfig {
 };
 
 struct PreemptionConfig {
-  double save_s = 0;     ///< overhead to save a preempted job's state
-  double restore_s = 0;  ///< overhead to load it when the job starts again
-  double lost_work = 0;  ///< share (0 to 1) of the run's progress that is lost
+  double save_s = 0;                       ///< overhead to save a preempted job's state
+  double restore_s = 0;                    ///< overhead to load it when the job starts again
+  double lost_work = 0;                    ///< share (0 to 1) of the run's progress that is lost
+  std::optional<std::int64_t> large_gang;  ///< gangs of more GPUs take large_restore_s; null: none
+  double large_restore_s = 0;
+  bool adds_up = false;  ///< costs that a preempted run had not paid are paid by the next run, too
 };
 
 struct ControlConfig {

@@ -50,7 +50,8 @@ void check_rounds(const Config& config) {
   const PreemptionConfig& costs = config.preemption;
   for (const auto& [key, value] : {std::pair{"preemption.save_s", costs.save_s},
                                    {"preemption.restore_s", costs.restore_s},
-                                   {"preemption.lost_work", costs.lost_work}}) {
+                                   {"preemption.lost_work", costs.lost_work},
+                                   {"preemption.large_restore_s", costs.large_restore_s}}) {
     if (value != 0) refuse(key, fmt::format("{}", value), "0");
   }
 }

@@ -202,6 +202,12 @@ void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
        "to load it when it starts again, at full speed"},
       {"preemption.lost_work", number(preemption.lost_work, kShare),
        "share of what the run had done that must be done again"},
+      {"preemption.large_gang", whole(preemption.large_gang, kCount),
+       "gangs of more GPUs than this take large_restore_s; null: none do"},
+      {"preemption.large_restore_s", number(preemption.large_restore_s, kDurationOrNone),
+       "in place of restore_s, for large gangs"},
+      {"preemption.adds_up", flag(preemption.adds_up),
+       "whether a run pays what the run before was preempted too soon to pay"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
 }

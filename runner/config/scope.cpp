@@ -48,8 +48,8 @@ constexpr auto kTopics = std::to_array<Topic>({
      "a job may have parts of its work with profiles, memory and co-run costs of their own",
      "workload.phases", "docs/formats.md"},
     {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kPartly,
-     "a gang alone has a speed on one node, on several, and on several switches; jobs do not slow "
-     "each other on the network",
+     "a gang alone has a speed on one node, on several, and on several switches, and the placement "
+     "yarn keeps it under one; jobs do not slow each other on the network",
      "world.across_nodes world.across_switches cluster.nodes_per_switch", "docs/design.md"},
     {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
      "policies of your own may run a job on another number of GPUs and resize it; no policy of "

@@ -39,8 +39,11 @@ SimulationOptions simulation_options(const Config& config, const RunSeeds& seeds
   options.profile_epoch = config.profiling.mode == ProfilingMode::kEpoch;
   options.profiling_keeps_progress = config.profiling.keeps_progress;
   options.probes_keep_progress = config.probing.keeps_progress;
-  options.preemption = {from_seconds(config.preemption.save_s),
-                        from_seconds(config.preemption.restore_s), config.preemption.lost_work};
+  const PreemptionConfig& costs = config.preemption;
+  options.preemption = {from_seconds(costs.save_s), from_seconds(costs.restore_s), costs.lost_work};
+  if (costs.large_gang) options.preemption.large_gang = static_cast<int>(*costs.large_gang);
+  options.preemption.large_restore = from_seconds(costs.large_restore_s);
+  options.preemption.adds_up = costs.adds_up;
   options.tick = seconds_or_zero(config.control.tick_s);
   options.tick_rule = config.control.tick_rule;
   return options;

@@ -59,6 +59,13 @@ void show(const RunRecord& record, RunSink& sink) {
   for (const EpisodeRecord& episode : record.episodes) sink.episode(episode);
 }
 
+PreemptionLoss preemption_loss(const PreemptionConfig& costs) {
+  PreemptionLoss loss{costs.save_s + costs.restore_s, costs.lost_work};
+  if (costs.large_gang) loss.large_gang = static_cast<int>(*costs.large_gang);
+  loss.large_seconds = costs.save_s + costs.large_restore_s;
+  return loss;
+}
+
 }  // namespace
 
 PolicyRunner::PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
@@ -79,7 +86,7 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       shared.seeds.choices,
       config_.control.plan == PlanMode::kOnce,
       stop,
-      {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work}};
+      preemption_loss(config_.preemption)};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);

@@ -133,9 +133,11 @@ Reason across_switches(const SettingsInUse& use) {
 
 Reason switches(const SettingsInUse& use) {
   if (some_policy(use, sees_all)) return "";
-  return use.config.world.across_switches != use.config.world.across_nodes
+  const auto reads = [](const PolicyInstance& p) { return p.traits.reads_switches; };
+  const WorldConfig& world = use.config.world;
+  return world.across_switches != world.across_nodes || some_policy(use, reads)
              ? across_nodes(use)
-             : "world.across_switches is world.across_nodes";
+             : "no policy places by switches, and world.across_switches is world.across_nodes";
 }
 
 /// Why the effort of the fit of `model` has no effect. `text`: the key and its value.
@@ -259,6 +261,23 @@ Reason preemption(const SettingsInUse& use) {
   return some_policy(use, preempts) ? "" : "no policy preempts jobs";
 }
 
+Reason large_gangs(const SettingsInUse& use) {
+  if (Reason none = preemption(use); !none.empty()) return none;
+  const PreemptionConfig& costs = use.config.preemption;
+  if (!costs.large_gang) return "preemption.large_gang is null";
+  if (costs.large_restore_s == costs.restore_s) return "large gangs take as long as others";
+  return some_job(use, [&](const JobSpec& job) { return job.gpus > *costs.large_gang; })
+             ? ""
+             : fmt::format("no job wants more than {} GPUs", *costs.large_gang);
+}
+
+Reason unpaid_costs(const SettingsInUse& use) {
+  if (Reason none = preemption(use); !none.empty()) return none;
+  const PreemptionConfig& costs = use.config.preemption;
+  return costs.save_s + costs.restore_s + costs.large_restore_s > 0 ? ""
+                                                                    : "preemption takes no time";
+}
+
 Reason starts(const SettingsInUse& use) {
   const auto joins = [](const PolicyInstance& p) {
     return p.traits.plans_groups || p.traits.sees_all;
@@ -331,6 +350,9 @@ constexpr std::array kKeyRules{
     KeyRule{"preemption.save_s", preemption},
     KeyRule{"preemption.restore_s", preemption},
     KeyRule{"preemption.lost_work", preemption},
+    KeyRule{"preemption.large_gang", large_gangs},
+    KeyRule{"preemption.large_restore_s", large_gangs},
+    KeyRule{"preemption.adds_up", unpaid_costs},
     KeyRule{"control.start", starts},
     KeyRule{"control.plan", plans},
     KeyRule{"measure.skip_first", warm_up},

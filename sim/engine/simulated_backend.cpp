@@ -181,7 +181,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     const double slowest_gpu = slowest_alone(as_known(job), unlike) * running.spread;
     JobRecord& record = active.record;
     if (record.preemptions + record.resizes > 0) {
-      const Duration overhead = options_.preemption.save + options_.preemption.restore;
+      const Duration overhead =
+          options_.preemption.of(static_cast<int>(gpus.size())) + active.unpaid;
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
     }
     running.remaining_ns = static_cast<double>(running.phase_work.count()) + running.overhead_ns;
@@ -278,6 +279,10 @@ Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
     const auto work_ns = static_cast<double>(running.phase_work.count());
     const double done = static_cast<double>(running.done.count()) +
                         std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
+    if (options_.preemption.adds_up) {
+      const double speed = slowest_alone(as_known(job), running.gpus) * running.spread;
+      jobs_[job].unpaid = from_nanoseconds(std::max(left - work_ns, 0.0) / speed);
+    }
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
   }
   const Duration kept_solo = solo_time(job, standing(jobs_[job]), kept, running.gpus, running.gpus);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -37,6 +38,15 @@ struct PreemptionCost {
   Duration save{0};
   Duration restore{0};
   double lost_work = 0;  ///< share of the run's progress that must be done again, 0 to 1
+  /// Gangs of more GPUs than `large_gang` take `large_restore` in place of `restore`.
+  int large_gang = std::numeric_limits<int>::max();
+  Duration large_restore{0};
+  /// A run that is preempted before it has paid leaves the rest to the next run, on top of that run's own costs (as
+  /// in Lucid's simulator). false: the next run pays its own costs only.
+  bool adds_up = false;
+
+  /// What a run of a preempted job pays.
+  Duration of(int gpus) const { return save + (gpus > large_gang ? large_restore : restore); }
 };
 
 struct SimulationOptions {
@@ -118,6 +128,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Running running;
     JobRecord record;
     std::uint64_t change = 0;  ///< the latest change of co-runners that updated its speed
+    Duration unpaid{0};        ///< of the costs of preemption, with PreemptionCost::adds_up
     Duration work_left{0};     ///< less than `work` once profiling, a probe or a run has done some
     std::uint32_t phase = 0;   ///< in which that work begins
     Duration later_work{0};    ///< part of it in later phases

@@ -285,7 +285,7 @@ double overhead(const Facts& f, const Story& story, const Stay& stay) {
     return s.job == stay.job && s.first < stay.first && s.how == LogKind::kPreempt;
   });
   if (!before) return 0;
-  return static_cast<double>((f.preemption.save + f.preemption.restore).count()) *
+  return static_cast<double>(f.preemption.of(static_cast<int>(stay.gpus.size())).count()) *
          slowest_gpu(f, stay);
 }
 

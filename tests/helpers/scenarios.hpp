@@ -218,6 +218,8 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
           p.name, std::string(p.choices[rng.below(static_cast<std::uint32_t>(p.choices.size()))]));
     } else if (p.name == "thresholds_s") {
       parameters.set("thresholds_s", std::vector<double>{10, 25});
+    } else if (p.name == "services_s") {
+      if (rng.below(2) == 0) parameters.set("services_s", std::vector<double>{3, 5, 20, 40});
     } else if (p.name == "promote_after") {
       parameters.set("promote_after", 8.0 * rng.below(2));
     } else if (p.name == "quantum_s") {

@@ -41,7 +41,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("utilisation":"exact","utilisation_sigma":0.15},)"
       R"("profiling":{"mode":"none","keeps_progress":false},)"
       R"("probing":{"probes":0,"seconds":120.0,"keeps_progress":false},)"
-      R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0},)"
+      R"("preemption":{"save_s":0.0,"restore_s":0.0,"lost_work":0.0,"large_gang":null,"large_restore_s":0.0,"adds_up":false},)"
       R"("control":{"mode":"events","start":"group","plan":"online","round_s":null,"reallocate_s":null,)"
       R"("tick_s":null,"tick_rule":"notice"},)"
       R"("measure":{"skip_first":0.0,"skip_last":0.0,"details":true},)"

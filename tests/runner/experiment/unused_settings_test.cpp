@@ -180,6 +180,8 @@ std::vector<KeyRow> key_rows() {
       with(kJobs, {"policies=[{name: fgd}]", "cluster={nodes: 2, gpus_per_node: 3}"});
   const Settings preempting =
       with(kJobs, {"policies=[{name: srtf}]", "estimates.duration=exact", "cluster.nodes=2"});
+  const Settings gangs{"workload={source: csv, path: gangs.csv}", "cluster={nodes: 3}",
+                       "world.model=none", "policies=[{name: srsf}]", "estimates.duration=exact"};
   const Settings packing =
       with(kJobs, {"policies=[{name: proactive, memory: checked, capacity_pct: 300}]"});
   return {
@@ -239,6 +241,9 @@ std::vector<KeyRow> key_rows() {
       {"preemption.save_s", "10", preempting},
       {"preemption.restore_s", "10", preempting},
       {"preemption.lost_work", "0.5", preempting},
+      {"preemption.large_gang", "1", with(gangs, {"preemption.restore_s=40"})},
+      {"preemption.large_restore_s", "60", with(gangs, {"preemption.large_gang=1"})},
+      {"preemption.adds_up", "true", with(gangs, {"preemption.restore_s=400"})},
       {"control.mode", "rounds", {"control.round_s=60"}},
       {"control.start", "join"},
       {"control.plan", "once"},
@@ -308,6 +313,9 @@ struct Untold {
   std::string_view policy, parameter, reason;
 };
 constexpr std::array kUntold{
+    Untold{"tiresias", "promote_after", "as of las"},
+    Untold{"tiresias", "within", "matters where jobs overtake others of their queue"},
+    Untold{"tiresias", "rules", "matters where a gang nears a threshold, and with services_s"},
     Untold{"las", "promote_after", "matters where a job is demoted, and then waits long enough"},
 };
 
@@ -374,10 +382,24 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "risk", "3"});
     rows.push_back({policy, "window", "4"});
   }
-  for (const std::string policy : {"fifo", "sjf", "srtf", "las"}) {
+  for (const std::string policy : {"fifo", "sjf", "srtf", "las", "srsf", "tiresias"}) {
+    if (policy == "srsf" || policy == "tiresias") {
+      rows.push_back({policy, "placement", "consolidated", gangs});
+      continue;
+    }
     rows.push_back({policy, "blocking", "backfill", gangs});
     rows.push_back({policy, "placement", "anywhere", gangs});
   }
+  rows.push_back({"blox", "by", "attained", gangs});
+  rows.push_back({"blox", "every_s", "10", gangs, "by: attained"});
+  rows.push_back({"srsf", "remaining", "time", gangs});
+  rows.push_back({"tiresias", "attained", "time", gangs, "thresholds_s: [60]"});
+  rows.push_back({"tiresias", "thresholds_s", "[60]", kJobs});
+  rows.push_back({"tiresias", "promote_after", "1", kJobs, "thresholds_s: [60]"});
+  rows.push_back({"tiresias", "within", "submit", gangs});
+  rows.push_back({"tiresias", "services_s", "[60, 300, 3600]", kJobs});
+  rows.push_back({"tiresias", "quantum_s", "10", kJobs, "services_s: [60, 300, 3600]"});
+  rows.push_back({"tiresias", "rules", "simulator", gangs, "thresholds_s: [60]"});
   return rows;
 }
 

@@ -377,6 +377,12 @@ TEST(Logs, EachProfileReadsItsLog) {
        {0, 117},
        {5249, 435},
        {1, 8}},
+      {"finished-jobs",
+       "job,gpus,submit_s,duration_s,start_s,end_s,preemptions\n1,4,0,9275,0,23482,31\n"
+       "2,1,14,9261,14,28683,18\n",
+       {0, 14},
+       {9275, 9261},
+       {4, 1}},
       {"acme",
        "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,"
        "queue,gpu_time\n"

@@ -449,6 +449,14 @@ TEST_F(UnusedSettings, NotesGiveTheReason) {
   EXPECT_TRUE(std::ranges::none_of(
       notes(with(fastest, {"estimates.duration=exact"})),
       [](const std::string& note) { return note.find("has no effect") != note.npos; }));
+  const Settings las{"replications=1", "policies=[{name: sharing-las}]"};
+  EXPECT_NE(outcome(las).result, outcome(with(las, {"control.start=join"})).result);
+  for (const char* start : {"group", "join"}) {
+    EXPECT_TRUE(std::ranges::none_of(
+        notes(with(las, {std::string("control.start=") + start})),
+        [](const std::string& note) { return note.starts_with("control.start has no"); }))
+        << start;
+  }
   const std::vector<std::string> usual =
       notes({"replications=1", "preemption.save_s=0", "policies=[{name: balance, epsilon: 0}]"});
   EXPECT_TRUE(std::ranges::none_of(usual, [](const std::string& note) {

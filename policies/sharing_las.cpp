@@ -133,7 +133,7 @@ PolicyEntry sharing_las_entry() {
           .make = [](PolicyContext c) -> std::unique_ptr<Policy> {
             return std::make_unique<SharingLas>(parameters.read(c.parameters));
           },
-          .traits = {.consolidates = true, .preempts = true}};
+          .traits = {.joins_if_told = true, .consolidates = true, .preempts = true}};
 }
 
 }  // namespace corun::inline policies

@@ -58,6 +58,8 @@ struct PlanBound {
 struct PolicyTraits {
   /// It places jobs beside running ones with any `control.start` (kube-default: per pod).
   bool always_colocates = false;
+  /// It plans no groups, and places jobs beside running ones where `control.start` lets it.
+  bool joins_if_told = false;
   /// It moves running jobs: it is called also when no job waits, as long as a job runs.
   bool moves_running_jobs = false;
   /// It places each job on one node, as what it asks of it permits: a gang that no node can hold is refused.

@@ -280,7 +280,7 @@ Reason unpaid_costs(const SettingsInUse& use) {
 
 Reason starts(const SettingsInUse& use) {
   const auto joins = [](const PolicyInstance& p) {
-    return p.traits.plans_groups || p.traits.sees_all;
+    return p.traits.plans_groups || p.traits.joins_if_told || p.traits.sees_all;
   };
   if (!some_policy(use, joins)) return "no policy plans groups";
   return use.config.cluster.max_jobs_per_gpu == 1 && !some_policy(use, sees_all)

@@ -257,8 +257,8 @@ bool SweepJournalIndex::take(std::string_view payload, std::size_t offset) {
       policies.push_back({policy.at("label"), policy.at("name"), policy.at("parameters").dump(),
                           policy.at("granted_truth")});
     }
-    policies_[point] = std::move(policies);
     std::vector<std::string> notes = json.value("notes", std::vector<std::string>());
+    policies_[point] = std::move(policies);
     if (!notes.empty()) notes_[point] = std::move(notes);
     return true;
   } catch (const Json::exception&) {

@@ -498,6 +498,11 @@ TEST_F(UnusedSettings, NotesGiveTheReason) {
   EXPECT_TRUE(none(
       notes({"replications=1", "preemption.save_s=0", "policies=[{name: balance, epsilon: 0}]"})))
       << "defaults are not noted";
+  const Settings las{"replications=1", "policies=[{name: sharing-las}]"};
+  EXPECT_NE(outcome(las).result, outcome(with(las, {"control.start=join"})).result);
+  for (const char* start : {"group", "join"}) {
+    EXPECT_TRUE(none(notes(with(las, {std::string("control.start=") + start})))) << start;
+  }
 }
 
 }  // namespace

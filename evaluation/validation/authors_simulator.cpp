@@ -47,6 +47,10 @@ class AuthorsJob {
     return stay;
   }
 
+  AuthorsState state() const {
+    return {static_cast<double>(total_ - done_), *rates_->find(job_->model, batch_, job_->gpus), 0};
+  }
+
   /// Credits a stay; whether the job is finished.
   bool credit(const Stay& stay, double limit) {
     if (stay.steps == 0) return ++idle_rounds_ == kIdleRounds;
@@ -111,12 +115,15 @@ AuthorsRun simulate_as_authors(const RoundWorkload& workload, const std::vector<
   double start = workload.jobs.front().arrival_s;
   for (std::size_t k = 0; k < rounds.size(); ++k) {
     double end = start;
+    std::vector<AuthorsState>& states = run.states.emplace_back();
+    for (const AuthorsJob& job : jobs) states.push_back(job.state());
     for (const Placed& placed : rounds[k]) {
       const std::size_t j = placed.job;
       if (!std::isnan(run.finish_s[j])) continue;
       const bool ran_before = k == 0 || last_ran[j] + 1 == k;
       last_ran[j] = k;
       const AuthorsJob::Stay stay = jobs[j].stay(!ran_before);
+      states[j].run_s = stay.run_s;
       end = std::max(end, start + stay.clock_s);
       if (jobs[j].credit(stay, limit)) {
         run.finish_s[j] = start + stay.clock_s;

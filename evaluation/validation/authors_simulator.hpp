@@ -17,9 +17,17 @@
 /// up in its fifth round without a step.
 namespace corun::inline evaluation {
 
+/// A job at the start of a round.
+struct AuthorsState {
+  double steps_left = 0;   ///< at the present batch size
+  double steps_per_s = 0;  ///< as declared
+  double run_s = 0;        ///< run time in this round; 0 if it does not run
+};
+
 struct AuthorsRun {
   std::vector<double> finish_s;     ///< by job; NaN for a job that its rounds do not finish
   std::vector<double> round_end_s;  ///< by round
+  std::vector<std::vector<AuthorsState>> states;  ///< by round and job
 };
 
 AuthorsRun simulate_as_authors(const RoundWorkload& workload, const std::vector<Round>& rounds,

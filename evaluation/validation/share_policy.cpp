@@ -127,6 +127,16 @@ class FinishTimeFairness final : public SharePolicy {
   std::map<std::size_t, Past> past_;
 };
 
+class AlloX final : public SharePolicy {
+ public:
+  std::vector<double> shares(std::span<const SharedJob> jobs, int gpus) override {
+    std::vector<double> x(jobs.size(), 0);
+    const std::size_t held = std::min(jobs.size(), static_cast<std::size_t>(gpus));
+    for (std::size_t at = 0; at < held; ++at) x[at] = 1.0 / jobs[at].gpus;
+    return x;
+  }
+};
+
 }  // namespace
 
 std::vector<double> analytic_centre(std::vector<double> least, std::span<const SharedJob> jobs,
@@ -194,6 +204,7 @@ std::unique_ptr<SharePolicy> make_share_policy(std::string_view name) {
   if (name == "finish-time-fairness") return std::make_unique<FinishTimeFairness>();
   if (name == "min-makespan") return std::make_unique<MinMakespan>();
   if (name == "max-throughput") return std::make_unique<MaxThroughput>();
+  if (name == "allox") return std::make_unique<AlloX>();
   return nullptr;
 }
 

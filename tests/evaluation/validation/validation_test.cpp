@@ -141,6 +141,8 @@ TEST(SharePolicy, ClosedForms) {
   for (const double x : make_share_policy("finish-time-fairness")->shares(alike, 2)) {
     EXPECT_NEAR(x, 2.0 / 3, 1e-9);
   }
+  EXPECT_EQ(make_share_policy("allox")->shares(jobs, 2), (std::vector<double>{1, 1, 0}));
+  EXPECT_EQ(make_share_policy("allox")->shares(jobs, 4), (std::vector<double>{1, 1, 0.5}));
   EXPECT_EQ(make_share_policy("shockwave"), nullptr);
 }
 

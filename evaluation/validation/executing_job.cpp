@@ -16,17 +16,18 @@ RunDraw without_noise(const RoundWorkload& workload, const RunParameters& p) {
 }
 
 RunDraw draw_run(const RoundWorkload& workload, const RunParameters& p, std::uint64_t seed,
-                 std::uint64_t number) {
+                 std::uint64_t number, bool other_campaign) {
   RunDraw draw = without_noise(workload, p);
   Rng rng(seed, Stream::kRealRuns, number);
   draw.first_delay_s = p.first_delay_s > 0 ? rng.exponential(p.first_delay_s) : 0;
   draw.first_round_s = p.first_round_s > 0 ? rng.exponential(p.first_round_s) : 0;
+  const double speeds_sd = other_campaign ? p.campaign_sd : p.configuration_sd;
   std::map<RateFactors::Key, double> configurations;
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const RoundJob& job = workload.jobs[j];
     const RateFactors::Key key{job.model, job.mode, job.initial_batch_size, job.gpus};
     const auto [found, is_new] = configurations.emplace(key, 0.0);
-    if (is_new) found->second = p.configuration_sd * rng.normal();
+    if (is_new) found->second = speeds_sd * rng.normal();
     draw.job_factor[j] = math::exp(found->second + p.job_sd * rng.normal());
     draw.end_shift_s[j] = p.end_sd_s * rng.normal();
   }

@@ -234,12 +234,15 @@ void fit_rates(const RoundWorkload& workload, std::span<const RoundRun> runs, Ru
   p.factors = RateFactors(measured);
 
   std::vector<double> configurations;
+  std::vector<double> from_declared;
   for (const auto& [key, factor] : measured) {
+    from_declared.push_back(std::abs(math::log(factor)));
     const auto& all = p.factors.all();
     configurations.push_back(
         math::log(factor / all.at({std::get<0>(key), std::get<1>(key), 0, 0})));
   }
   p.configuration_sd = robust_sd(std::move(configurations));
+  if (!from_declared.empty()) p.campaign_sd = kSdOfMad * median(std::move(from_declared));
   std::map<std::size_t, std::vector<double>> by_job;
   std::vector<double> slow;
   for (const Sample& s : samples) {

@@ -42,6 +42,8 @@ struct RunParameters {
   double unknown_start_s = 20;  ///< of a model that was not fitted
   RateFactors factors;
   double configuration_sd = 0;  ///< of the log of a factor around that of its model and mode
+  /// Of the log of a factor around 0: how far two campaigns of measurement are apart, the declared one and the runs'.
+  double campaign_sd = 0;
   double job_sd = 0;            ///< of the log of a job's speed around its configuration's
   double lease_sd = 0;          ///< of the log of a lease's speed around its job's
   double straggler_share = 0;   ///< of leases, slower than kStraggler times their configuration

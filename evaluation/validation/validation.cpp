@@ -24,11 +24,6 @@ constexpr double kLongRunS = 4 * 3600;
 /// Finish times of one simulation, by job.
 using Finishes = std::vector<double>;
 
-/// What is computed of one run: the simulation without noise first, then the draws.
-struct Simulated {
-  std::vector<Finishes> draws;  ///< the one without noise alone if there are no draws
-};
-
 class Study {
  public:
   explicit Study(const ValidationRequest& request)
@@ -47,11 +42,14 @@ class Study {
     return found == request_.limits.end() ? 1 : found->second;
   }
 
-  std::vector<Finishes> simulate(const RoundRun& run, Given given, const RunParameters& p) const {
+  /// One simulation per draw; the one without noise alone if there are no draws.
+  std::vector<Finishes> simulate(const RoundRun& run, Given given, const RunParameters& p,
+                                 bool other_campaign = false) const {
     std::vector<Finishes> draws;
     if (request_.draws == 0) draws.push_back(finishes(run, given, p, without_noise(workload_, p)));
     for (std::size_t n = 0; n < request_.draws; ++n) {
-      draws.push_back(finishes(run, given, p, draw_run(workload_, p, request_.seed, n)));
+      draws.push_back(
+          finishes(run, given, p, draw_run(workload_, p, request_.seed, n, other_campaign)));
     }
     return draws;
   }
@@ -169,7 +167,7 @@ double inflation(Study& study, const ValidationRequest& request, Given given,
   for (const std::string& name : request.fit) {
     const RoundRun& run = study.run(name);
     if (given == Given::kPolicy && make_share_policy(run.policy) == nullptr) continue;
-    const std::vector<double> found = distances(run, study.simulate(run, given, p));
+    const std::vector<double> found = distances(run, study.simulate(run, given, p, true));
     all.insert(all.end(), found.begin(), found.end());
   }
   return all.empty() ? 1 : std::max(1.0, quantile_of(std::move(all), kCoverage));
@@ -214,26 +212,31 @@ ValidatedRun validate_run(const Study& study, const RoundRun& run, Given given,
   out.limit = study.limit(run.name);
   const std::vector<Finishes> draws = study.simulate(run, given, p);
   out.errors = errors_of_draws(study, run, draws);
+  // Intervals are for a run whose speeds were measured apart; points have the fitted speeds.
+  const std::vector<Finishes> wide = study.simulate(run, given, p, true);
   const Summaries s = summaries(study, draws);
+  const Summaries spread = summaries(study, wide);
+  const std::vector<double> middle = medians(draws);
   out.real_mean_jct_s = mean_jct(study, real_finishes(run));
   out.mean_jct_s = median(s.means);
-  out.mean_low_s = quantile_of(s.means, kTail);
-  out.mean_high_s = quantile_of(s.means, 1 - kTail);
+  out.mean_low_s = quantile_of(spread.means, kTail);
+  out.mean_high_s = quantile_of(spread.means, 1 - kTail);
   out.real_makespan_s = std::ranges::max(real_finishes(run));
   out.makespan_s = median(s.makespans);
-  out.makespan_low_s = quantile_of(s.makespans, kTail);
-  out.makespan_high_s = quantile_of(s.makespans, 1 - kTail);
-  out.drawn_means_s = s.means;
+  out.makespan_low_s = quantile_of(spread.makespans, kTail);
+  out.makespan_high_s = quantile_of(spread.makespans, 1 - kTail);
+  out.drawn_means_s = spread.means;
   std::size_t covered = 0;
   for (std::size_t j = 0; j < run.jobs.size(); ++j) {
     std::vector<double> values;
-    for (const Finishes& draw : draws) values.push_back(draw[j] - study.arrival(j));
+    for (const Finishes& draw : wide) values.push_back(draw[j] - study.arrival(j));
     std::ranges::sort(values);
+    const double centre = quantile(values, 0.5);
     ValidatedJob job;
     job.real_jct_s = run.jobs[j].jct_s;
-    job.jct_s = quantile(values, 0.5);
-    job.low_s = job.jct_s - inflated * (job.jct_s - quantile(values, kTail));
-    job.high_s = job.jct_s + inflated * (quantile(values, 1 - kTail) - job.jct_s);
+    job.jct_s = middle[j] - study.arrival(j);
+    job.low_s = centre - inflated * (centre - quantile(values, kTail));
+    job.high_s = centre + inflated * (quantile(values, 1 - kTail) - centre);
     covered += job.low_s <= job.real_jct_s && job.real_jct_s <= job.high_s ? 1 : 0;
     out.jobs.push_back(job);
   }

@@ -45,7 +45,8 @@ struct Errors {
 struct ValidatedJob {
   double real_jct_s = 0;
   double jct_s = 0;  ///< simulated: the median of the draws
-  double low_s = 0;  ///< 5 % of the draws are below, calibrated on the runs fitted on
+  double low_s =
+      0;  ///< 5 % of draws with another campaign's speeds are below, calibrated on the runs fitted on
   double high_s = 0;
 };
 

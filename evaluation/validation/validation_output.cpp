@@ -116,9 +116,11 @@ std::string parameters_text(const RunParameters& p) {
   for (const auto& [model, cost] : p.start_s) out += fmt::format(" {} {:.1f} s,", model, cost);
   out += fmt::format(" other models {:.1f} s\n", p.unknown_start_s);
   out += fmt::format(
-      "speed: sd of the log {:.3f} between configurations, {:.3f} between jobs, {:.3f} between "
-      "leases; {:.1f} % of leases are stragglers, at {:.2f} of the speed\n",
-      p.configuration_sd, p.job_sd, p.lease_sd, 100 * p.straggler_share, p.straggler_factor);
+      "speed: sd of the log {:.3f} between configurations, {:.3f} between campaigns, {:.3f} "
+      "between jobs, {:.3f} between leases; {:.1f} % of leases are stragglers, at {:.2f} of the "
+      "speed\n",
+      p.configuration_sd, p.campaign_sd, p.job_sd, p.lease_sd, 100 * p.straggler_share,
+      p.straggler_factor);
   return out;
 }
 
@@ -172,6 +174,7 @@ Json parameters_json(const Validation& v) {
           {"start_s", starts},
           {"unknown_start_s", p.unknown_start_s},
           {"configuration_sd", p.configuration_sd},
+          {"campaign_sd", p.campaign_sd},
           {"job_sd", p.job_sd},
           {"lease_sd", p.lease_sd},
           {"straggler_share", p.straggler_share},

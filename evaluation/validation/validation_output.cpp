@@ -194,10 +194,10 @@ std::string validation_table(const Validation& v) {
       v.request.seed);
   out += errors_text(v);
   if (v.tau) {
-    out += fmt::format(
-        "\nKendall's tau of policies by mean JCT, given the {}: {:.2f} ({:.2f} to "
-        "{:.2f})\n",
-        name_of(v.ranked), *v.tau, v.tau_low, v.tau_high);
+    out += fmt::format("\nKendall's tau of policies by mean JCT, given the {}: {:.2f}",
+                       name_of(v.ranked), *v.tau);
+    if (v.request.draws > 0) out += fmt::format(" ({:.2f} to {:.2f})", v.tau_low, v.tau_high);
+    out += "\n";
     for (const InvertedPair& pair : v.inverted) {
       out += fmt::format("inverted: {} is really shorter than {}, by {:.1f} %\n", pair.first,
                          pair.second, 100 * pair.real_difference);
@@ -216,7 +216,7 @@ nlohmann::ordered_json validation_json(const Validation& v) {
   json["runs"] = Json::array();
   for (const ValidatedRun& run : v.runs) json["runs"].push_back(run_json(run));
   json["tau"] = json_or_null(v.tau);
-  json["tau_interval"] = v.tau ? Json{v.tau_low, v.tau_high} : Json(nullptr);
+  json["tau_interval"] = v.tau && v.request.draws > 0 ? Json{v.tau_low, v.tau_high} : Json(nullptr);
   json["tau_given"] = name_of(v.ranked);
   json["inverted"] = Json::array();
   for (const InvertedPair& pair : v.inverted) {

@@ -48,6 +48,7 @@ enum class Stream : std::uint32_t {
   kUtilisationEstimates = 34,  ///< error of an estimate of GPU utilisation; entity = job
   kPairDraws = 36,  ///< draws of the costs of pairs by which measurements are chosen; entity = draw
   kMeasurementOutcomes = 37,  ///< outcomes of measurements that are not yet made; entity = scenario
+  kRealRuns = 45,             ///< what a real cluster adds to a trace; entity = draw
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

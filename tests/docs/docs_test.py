@@ -57,6 +57,7 @@ NEEDS_DATA = {  # data that are not part of the repository
     "kb eval clusters": "alnair/alnair_dataset.csv",
     "kb eval privacy": "alnair/alnair_dataset.csv",
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
+    "realruns/shockwave": "realruns/shockwave/trace.csv",
 }
 NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))")
 # Those that take seconds of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.

@@ -2,9 +2,9 @@
 
     python3 examples/sharing_las.py
 
-Every hour of the trace at the latest, and whenever a job comes or goes, the jobs that have been served least get the GPUs.
-Gangs get GPUs of their own. A job that runs gives way only to one that was served less by a quantum, so that jobs do not
-change places for seconds. docs/python.md explains what a policy sees.
+Jobs that wait go by the time that they were served, then by submission. Each call starts the first one that finds a place: free
+GPUs; a GPU beside another job; or GPUs of jobs that were served more by a quantum, which leave them. So jobs do not change places
+for seconds. docs/python.md explains what a policy sees. policies/sharing_las.cpp is the same in C++, and decides the same.
 """
 
 import corun
@@ -12,54 +12,51 @@ import corun
 
 class SharingLas(corun.Policy):
     quantum_ns = 600 * 10**9
-    wake_ns = 3600 * 10**9
 
     def decide(self, view):
-        waiting = list(view.waiting)
-        gpus, running = view.running
-        residents = {}
-        for gpu, job in zip(gpus.tolist(), running.tolist()):
-            residents.setdefault(gpu, []).append(job)
-        served = dict(zip([*waiting, *running.tolist()],
-                          view.jobs([*waiting, *running.tolist()])["served_ns"].tolist()))
-        asks = {job: view.job(job) for job in waiting}
-        decisions = [corun.Wake((view.now_ns // self.wake_ns + 1) * self.wake_ns)]
-        free = set(view.free.tolist())
-        limit = min(2, view.max_jobs_per_gpu or 2)
-        for job in sorted(waiting, key=lambda j: (served[j], asks[j].submit_ns, j)):
-            gang = asks[job].gpus
-            if gang == 1 and view.start == "join":
-                beside = [g for g, there in residents.items() if len(there) < limit
-                          and view.job(there[0]).gpus == 1 and not view.profiling(g)]
-                if beside and not free:
-                    gpu = min(beside, key=lambda g: (len(residents[g]), g))
-                    residents[gpu].append(job)
-                    decisions.append(corun.Start([job], [gpu]))
-                    continue
-            place = [g for g in view.consolidated(gang).tolist() if g in free]
-            if len(place) < gang:
-                place = self.room_for(view, job, gang, residents, served, decisions)
-            if len(place) == gang:
-                free -= set(place)
-                residents.update({g: [job] for g in place})
-                decisions.append(corun.Start([job], place))
-        return decisions
-
-    def room_for(self, view, job, gang, residents, served, decisions):
-        """GPUs of jobs that were served most, which leave them; none if too few were served more by a quantum."""
-        if decisions[1:]:
-            return []  # of jobs that this turn has placed, the view knows nothing yet
-        victims = []
-        for other in sorted({j for there in residents.values() for j in there}, key=lambda j: (-served[j], j)):
-            if served[other] < served[job] + self.quantum_ns or view.job(other).started_ns == view.now_ns:
+        wake = corun.Wake((view.now_ns // self.quantum_ns + 1) * self.quantum_ns)
+        waiting = [view.job(j) for j in view.waiting.tolist()]
+        no_room = set()  # for jobs served less, so for later ones there is none either
+        for job in sorted(waiting, key=lambda j: (j.served_ns, j.submit_ns, j.job)):
+            ask = (job.gpus, job.gpu_models)
+            if ask in no_room:
                 continue
-            victims.append(other)
-            place = view.consolidated(gang, without=victims).tolist()
-            if len(place) == gang:
-                leaving = sorted({j for g in place for j in residents.get(g, [])})
-                decisions.append(corun.Preempt(leaving))
-                return place
+            place, leaving = view.consolidated(job.gpus, job=job.job).tolist(), []
+            if not place:
+                place = self.beside_another(view, job)
+            if not place:
+                place, leaving = self.make_room(view, job)
+            if place:  # the next call sees what this one did
+                return [wake] + [corun.Preempt(leaving)] * bool(leaving) + [corun.Start([job.job], place)]
+            no_room.add(ask)
+        return [wake]
+
+    def beside_another(self, view, job):
+        """A GPU with a job of one GPU."""
+        if job.gpus != 1 or view.start != "join" or view.max_jobs_per_gpu == 1:
+            return []
+        for gpu in range(view.gpu_count):
+            there = view.residents(gpu)
+            if (len(there) == 1 and view.job(there[0]).gpus == 1 and not view.profiling(gpu)
+                    and view.may_run_on(job.job, gpu)):
+                return [gpu]
         return []
+
+    def make_room(self, view, job):
+        """GPUs of jobs that were served more by a quantum, and those jobs; none if they would not suffice."""
+        gpus, residents = view.running
+        running = {j: view.job(j) for g, j in zip(gpus.tolist(), residents.tolist()) if not view.profiling(g)}
+        victims = []
+        for other in sorted(running.values(), key=lambda j: (-j.served_ns, -j.submit_ns, j.job)):
+            if other.served_ns < job.served_ns + self.quantum_ns:
+                break
+            if other.started_ns == view.now_ns:
+                continue
+            victims.append(other.job)
+            place = view.consolidated(job.gpus, without=victims, job=job.job).tolist()
+            if place:
+                return place, sorted({j for g in place for j in view.residents(g)})
+        return [], []
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ PolicyEntry fifo_entry();
 PolicyEntry sjf_entry();
 PolicyEntry srtf_entry();
 PolicyEntry las_entry();
+PolicyEntry sharing_las_entry();
 PolicyEntry lucid_entry();
 PolicyEntry external_entry();
 PolicyEntry fgd_entry();
@@ -43,8 +44,8 @@ std::span<const PolicyEntry> policy_catalog() {
       external_entry(),    fgd_entry(),          best_fit_entry(),
       dot_product_entry(), gpu_packing_entry(),  incremental_matching_entry(),
       schedtune_entry(),   reactive_entry(),     proactive_entry(),
-      srsf_packed_entry(), srsf_entry(),         tiresias_entry(),
-      blox_entry(),
+      srsf_packed_entry(), sharing_las_entry(),  srsf_entry(),
+      tiresias_entry(),    blox_entry(),
   };
   return catalog;
 }

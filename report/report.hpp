@@ -16,6 +16,8 @@ struct ReportLimits {
   std::size_t name_bytes = 2'500'000;  ///< of all job names; else jobs are numbers
   std::size_t points = 1500;           ///< of a scatter, per policy
   std::size_t curve_points = 400;      ///< of a distribution, per policy
+  std::size_t group_rows =
+      4'000'000;  ///< of /runs that groups of jobs are made of, whole replications
 };
 
 /// The data of a report, as web/src/data.js documents them. `path` is a results file of `corun replay`, `corun live

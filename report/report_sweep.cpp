@@ -70,6 +70,9 @@ void add_sweep(const std::string& path, Json& out) {
   const SweepAnswers answers = answer_sweep(
       results, {Metric::kIsd, Metric::kPs, Metric::kJctS, Metric::kQueueS, Metric::kMakespanS});
   add_tables(path, out);
+  for (const SweepResults::Note& note : results.notes) {
+    out["warnings"].push_back(fmt::format("{} [{}]", note.text, points_of_note(results, note)));
+  }
   out["reductions"] = Json::array();
   Json sweep = answers_json(results, answers);
   for (Json& item : sweep["configurations"]) {

@@ -388,6 +388,22 @@ bool TableReader::has_column(const std::string& column) const {
   return H5Tget_member_index(type_, column.c_str()) >= 0;
 }
 
+std::vector<std::string> TableReader::columns() const {
+  std::vector<std::string> names;
+  for (int at = 0; at < H5Tget_nmembers(type_); ++at) {
+    char* name = H5Tget_member_name(type_, static_cast<unsigned>(at));
+    if (name == nullptr) fail("read the columns of a table");
+    names.emplace_back(name);
+    H5free_memory(name);
+  }
+  return names;
+}
+
+std::string TableReader::description(const std::string& column) const {
+  const std::string name = column + "_description";
+  return has_attribute(data_, name.c_str()) ? read_text_attribute(data_, name.c_str()) : "";
+}
+
 void TableReader::read(const std::string& column, hid_t type, std::size_t bytes, RowRange rows,
                        void* out) const {
   if (rows.first > rows_ || rows.count > rows_ - rows.first) fail("read rows that a table lacks");

@@ -228,6 +228,10 @@ class TableReader {
   hid_t id() const { return data_; }
   std::size_t rows() const { return rows_; }
   bool has_column(const std::string& column) const;
+  /// Names of all columns, in their order.
+  std::vector<std::string> columns() const;
+  /// Attribute COLUMN_description; empty if there is none.
+  std::string description(const std::string& column) const;
   std::vector<double> reals(const std::string& column) const;
   std::vector<double> reals(const std::string& column, RowRange rows) const;
   std::vector<std::int64_t> integers(const std::string& column) const;

@@ -183,7 +183,7 @@ ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const Carried
                                [&](const auto& other) { return other.column.name == name; })) {
       name.insert(0, "log_");
     }
-    columns.push_back(C::text(name, "column of the log, as it says", widths.carried[c],
+    columns.push_back(C::text(name, kCarriedDescription, widths.carried[c],
                               [c](const JobRow& row) -> const std::string& {
                                 const TraceJob& job = row.trace.jobs[row.index];
                                 return row.trace.carried[c].texts[job.carried[c]];

@@ -106,6 +106,9 @@ using ColumnList = std::vector<hdf5::ColumnOf<Row>>;
 
 ColumnList<GpuRow> gpu_columns(const TextWidths& widths);
 ColumnList<PolicyRow> policy_columns(const TextWidths& widths);
+/// Of the columns of a log in /runs.
+inline constexpr const char* kCarriedDescription = "column of the log, as it says";
+
 /// With a column for each of `carried` (Trace::carried) that has a name, which gets "log_" before it if a column before
 /// has that name.
 ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried);

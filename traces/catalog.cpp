@@ -61,11 +61,17 @@ std::vector<TraceEntry> all_entries() {
              return solo_workload_trace(*r.solo, r.reference_type, r.jobs, interarrival_s, r.seed);
            },
        .draws_from_solo_table = true},
-      {"csv", "corun's own job trace (docs/formats.md), from `path`", true, false,
-       [](const TraceRequest& r, WorkloadKeys& keys) {
-         return read_job_csv(r.path, keys, r.columns, r.rules);
-       },
-       looks_like_job_csv},
+      {.name = "csv",
+       .description = "corun's own job trace (docs/formats.md), from `path`",
+       .reads_file = true,
+       .make =
+           [](const TraceRequest& r, WorkloadKeys& keys) {
+             const LogProfile* known = profile_beside(r.path, r.columns);
+             if (known != nullptr) return read_log(r.path, *known, keys, r.rules, r.columns);
+             return read_job_csv(r.path, keys, r.columns, r.rules);
+           },
+       .looks_like = looks_like_job_csv,
+       .takes_columns = true},
       {"lucid", "jobs in the form of Lucid's simulator, with what they train, from `path`", true,
        false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
@@ -115,11 +121,12 @@ std::vector<TraceEntry> all_entries() {
         {.name = profile.name,
          .description = profile.title,
          .reads_file = true,
-         .make = [&profile](
-                     const TraceRequest& r,
-                     WorkloadKeys& keys) { return read_log(r.path, profile, keys, r.rules); },
-         .looks_like =
-             [&profile](const TraceHead& head) { return looks_like_log(head, profile); }});
+         .make =
+             [&profile](const TraceRequest& r, WorkloadKeys& keys) {
+               return read_log(r.path, profile, keys, r.rules, r.columns);
+             },
+         .looks_like = [&profile](const TraceHead& head) { return looks_like_log(head, profile); },
+         .takes_columns = true});
   }
   return entries;
 }

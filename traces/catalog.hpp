@@ -24,7 +24,7 @@ struct TraceRequest {
   int gpus = 1;                        ///< capacity for `load`
   std::uint64_t seed = 0;              ///< of the replication
   std::optional<std::string> labels;   ///< packing labels of workloads, for sources that use them
-  std::vector<RenamedColumn> columns;  ///< of the file, for source csv
+  std::vector<RenamedColumn> columns;  ///< of the file, for sources that take them
   LogRules rules = {};                 ///< which rows are jobs, for sources that read a file
   const Measurements* pairs =
       nullptr;                      ///< read from `path`, for sources that draw jobs from a table
@@ -45,6 +45,7 @@ struct TraceEntry {
   bool reads_rates =
       false;  ///< jobs are counted in steps: world.path has the rates that convert them to time
   std::string_view measured_on = "";   ///< GPU type of the solo times, if it is one for the source
+  bool takes_columns = false;          ///< TraceRequest::columns
   bool draws_from_solo_table = false;  ///< with `generates`: from one of solo times, not of pairs
 };
 

@@ -104,8 +104,9 @@ ReadTrace read_trace(const std::string& given, const po::variables_map& values,
   TraceRequest request;
   request.path = path;
   request.columns = columns_option(values);
-  if (!request.columns.empty() && entry->name != "csv") {
-    throw InputError("--columns", "is for format csv, found " + std::string(entry->name));
+  if (!request.columns.empty() && !entry->takes_columns) {
+    throw InputError("--columns",
+                     "is for format csv and known logs, found " + std::string(entry->name));
   }
   request.rates = rates ? &*rates : nullptr;
   request.rules.strict = values.count("strict") != 0;

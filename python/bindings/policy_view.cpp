@@ -124,9 +124,11 @@ py::array_t<std::int64_t> waiting(const PyView& self, std::optional<std::size_t>
 }
 
 py::array_t<std::int64_t> consolidated_gpus(const PyView& self, const py::object& gang,
-                                            const py::object& without) {
+                                            const py::object& without, const py::object& job) {
   const ClusterView& view = self.get();
   const std::int64_t gpus = whole_number(gang, "gang");
+  std::uint32_t types = 0;
+  if (!job.is_none()) types = job_of(view, whole_number(job, "job")).gpu_models;
   std::vector<GpuId> found;
   if (gpus > 0 && gpus <= static_cast<std::int64_t>(view.gpus().size())) {
     FreeGpus free = view.state().empty();
@@ -139,6 +141,7 @@ py::array_t<std::int64_t> consolidated_gpus(const PyView& self, const py::object
       if (gpu.residents.empty() || !std::ranges::all_of(gpu.residents, leaves)) continue;
       free.insert(GpuId{static_cast<std::uint32_t>(g)}, gpu.node);
     }
+    if (types != 0) free = of_types(view.state(), free, types);
     found = consolidated(view.state(), free, static_cast<int>(gpus));
   }
   auto out = array_of<std::int64_t>(found.size());
@@ -324,8 +327,10 @@ void bind_policy_view(py::module_& module) {
           },
           py::arg("job"), py::arg("gpu"), "whether the job may run on the type of this GPU")
       .def("consolidated", &consolidated_gpus, py::arg("gang"), py::arg("without") = py::list(),
+           py::arg("job") = py::none(),
            "array: that many free GPUs on as few nodes as can be, as the built-in fifo places a "
-           "gang; empty: no room. GPUs of the jobs in `without`, and of no others, count as free")
+           "gang; empty: no room. GPUs of the jobs in `without`, and of no others, count as free. "
+           "With `job`: GPUs on whose types it may run")
       .def_property_readonly("gpu_count", of([](const ClusterView& v) { return v.gpus().size(); }))
       .def_property_readonly("nodes", &nodes,
                              "list of dictionaries; a node's GPUs have consecutive numbers")

@@ -109,6 +109,10 @@ export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false, l
       pairs: ordered.map(([a, b, n]) => [a, b, n, 40 * n, 0.1 + 0.3 * random(), 0.1 + 0.3 * random()])};
   };
 
+  const groupSet = (by, kind, names) => ({by, kind, names, left_out: kind === 'column' ? 3 : 0,
+    jobs: names.map((_, g) => Math.round(jobs / (g + 2))), work: names.map(() => 1 / names.length),
+    jct_s: labels.map((_, p) => names.map((_, g) => (g === 1 && p === 2 ? null : 1000 * (1 + g) * (1 + 0.1 * p)))),
+    worst: labels.map(() => names.map(() => 1 / names.length))});
   return {
     format: 1, kind: live ? 'live' : 'replay',
     source: {file: hostile ? 'results <b>&"x".h5' : 'results.h5', sha256: '0'.repeat(64), corun: '0.1.0', commit: 'fixture',
@@ -127,6 +131,10 @@ export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false, l
       : a.map((values, m) => interval(values.map((x, r) => x - b[m][r])))))),
     replicated: {isd: per.map((row) => row[0]), ps: per.map((row) => row[1])},
     curves: {jct_s: curve(9000, 3), queue_s: curve(3000, 4), isd: curve(1, 2)},
+    groups: {replications: Math.min(20, replications), tenths: labels.map((_, p) => [9000 + 100 * p, 1200]), sets: [
+      groupSet('gpus', 'gpus', ['1 GPU', '2 GPUs', '8 GPUs']), groupSet('length', 'length', ['1 to 60 s', '60 to 600 s', '10 to 60 min', '1 to 9 h']),
+      groupSet(hostile ? HOSTILE[0] : 'user', 'column', hostile ? HOSTILE.map((x) => x.slice(0, 64)) : ['ann', 'bob', 'eve'])]},
+    preemptions: labels.map((_, p) => ({times: p, jobs: p / 20, most: p, lost_gpu_s: 900 * p, isd: p ? 0.4 : null, isd_other: 0.1})),
     sharing: {clusters, rows: 4000, left_out: 0, replications: Math.min(20, replications), groups: {by: 'cluster', names: ['0', '1', '2']}, sets: [set(-1), ...labels.map((_, p) => set(p))]},
     over_time: labels.map((_, p) => {
       const end = Array.from({length: 128}, (_, i) => (i + 1) * last / 128);

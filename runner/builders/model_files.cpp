@@ -98,14 +98,19 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
   const JobsOfTrace of_trace(*file.model, trace);
   if (!wanted.empty() && !knows_any(*file.model, of_trace.jobs)) {
     const std::vector<std::string> missing = missing_features(trace, wanted);
+    const bool of_groups =
+        std::ranges::find(wanted, "mps", &SpeedTable::Feature::name) != wanted.end();
     throw InputError(
         config.place(key),
-        fmt::format("'{}' was fitted on the features {}; the jobs have no {}; fit a model on "
-                    "features that the jobs have",
+        fmt::format("'{}' was fitted on the features {}; the jobs have no {}, and none names a "
+                    "workload that it was fitted on{}; fit a model on features that the jobs have",
                     printable(name),
                     printable(fmt::format("{}", fmt::join(names_of(wanted), ", "))),
                     printable(fmt::format(
-                        "{}", fmt::join(missing.empty() ? names_of(wanted) : missing, ", ")))));
+                        "{}", fmt::join(missing.empty() ? names_of(wanted) : missing, ", "))),
+                    of_groups ? " (of a table of groups it is the name with the sharing mode, as "
+                                "'bert (MPS)'; the name alone where the mode is left empty)"
+                              : ""));
   }
   std::vector<std::string> notes;
   const std::vector<std::string> missing =

@@ -55,9 +55,10 @@ const TraceEntry& find_source(const Config& config) {
 /// Refuses keys that the source does not use.
 void refuse_useless_keys(const Config& config, const TraceEntry& source, bool given) {
   const WorkloadConfig& w = config.workload;
-  if (w.columns && w.source != "csv") {
-    throw InputError(config.place("workload.columns"),
-                     "workload.columns is for source csv, found " + w.source + "; leave it out");
+  if (w.columns && !source.takes_columns) {
+    throw InputError(
+        config.place("workload.columns"),
+        "workload.columns is for source csv and known logs, found " + w.source + "; leave it out");
   }
   if (w.labels && w.source != "lucid") {
     throw InputError(

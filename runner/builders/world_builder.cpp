@@ -172,10 +172,10 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
   const WorldConfig& w = config.world;
   const ModelName& model = w.model == WorldKind::kMeasured ? w.fallback : *w.model.model();
   std::shared_ptr<const InterferenceModel> fitted;
+  FitOptions options;
+  options.threads = models.threads();
+  options.effort = w.effort;
   try {
-    FitOptions options;
-    options.threads = models.threads();
-    options.effort = w.effort;
     fitted = models.fit(model.entry(), table, options);
   } catch (const std::invalid_argument& e) {
     throw InputError(config.place("world.path"),
@@ -193,7 +193,28 @@ std::shared_ptr<const InterferenceModel> WorldBuilder::fit(const Config& config,
                  ": too few to trust it where nothing was "
                  "measured (corun model eval --pairs FILE says how far off it is)");
   }
+  // A model that draws takes five times as long to judge as to fit: the user who chose it has `corun model eval`.
+  if (w.path && !model.entry().draws)
+    note_lost(config, models.held_out(model.entry(), table, options));
   return fitted;
+}
+
+/// Says so if the model predicts pairs that its fit has not seen no better than their mean does.
+void WorldBuilder::note_lost(const Config& config, const std::optional<HeldOutError>& error) {
+  if (!error || !error->lost()) return;
+  const WorldConfig& w = config.world;
+  const bool falls_back = w.model == WorldKind::kMeasured;
+  add_note(
+      notes_, NoteCode::kLosesToMean, falls_back ? "world.fallback" : "world.model",
+      fmt::format("{} of {} loses to the mean: its ISD of pairs that a fit has not seen is off by "
+                  "{:.1f} points, that of their "
+                  "mean by {:.1f} ({} pairs in five folds); set {} to another model (corun model "
+                  "eval --split pairs --pairs FILE "
+                  "compares them)",
+                  falls_back ? fmt::format("world.fallback, the model {},", w.fallback.text())
+                             : fmt::format("the model {}", w.model.model()->text()),
+                  printable(*w.path), 100 * error->model, 100 * error->mean, error->pairs,
+                  falls_back ? "it" : "world.model"));
 }
 
 void WorldBuilder::note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster) {

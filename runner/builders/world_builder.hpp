@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "knowledge/model_file.hpp"
+#include "models/interference/held_out.hpp"
 #include "models/interference/interference_world.hpp"
 #include "models/listed_pairs_world.hpp"
 #include "runner/builders/cluster_builder.hpp"
@@ -62,6 +64,7 @@ class WorldBuilder {
   void note_effort(const std::string& model, double effort);
   std::shared_ptr<const InterferenceModel> fit(const Config& config, const SpeedTable& table,
                                                ModelCache& models);
+  void note_lost(const Config& config, const std::optional<HeldOutError>& error);
   void note_origin(const std::vector<CorunMeasurement>& rows, const Cluster& cluster);
   void note_extrapolated(const std::vector<std::string>& types);
   std::unique_ptr<World> world_of(const Trace& trace, const CoRunCosts& costs) const;

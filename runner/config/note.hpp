@@ -35,6 +35,7 @@ enum class NoteCode : std::uint8_t {
   kMeasuredElsewhere,
   kLearntElsewhere,
   kFewMeasurements,
+  kLosesToMean,  ///< a model predicts pairs no better than their mean
   kReducedEffort,
   kUnknownFeatures,      ///< of a model file, that jobs lack
   kUnmeasuredWorkloads,  ///< of jobs

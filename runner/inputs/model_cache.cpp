@@ -50,6 +50,14 @@ std::shared_ptr<const InterferenceModel> ModelCache::fit(const InterferenceModel
       [&]() -> std::shared_ptr<const InterferenceModel> { return entry.fit(table, options); });
 }
 
+std::optional<HeldOutError> ModelCache::held_out(const InterferenceModelEntry& entry,
+                                                 const SpeedTable& table,
+                                                 const FitOptions& options) {
+  const FitQuery query{&entry, options.seed, options.effort, table};
+  return held_out_.get(query, table.rows.size() + kLeastWeight,
+                       [&] { return held_out_error(entry, table, options); });
+}
+
 std::shared_ptr<const ModelFile> ModelCache::file(const std::string& path,
                                                   const std::string& sha256,
                                                   const WorkloadKeys& keys) {

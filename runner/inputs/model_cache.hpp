@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "knowledge/model_file.hpp"
 #include "models/interference/catalog.hpp"
+#include "models/interference/held_out.hpp"
 #include "support/recent_values.hpp"
 #include "traces/workload_names.hpp"
 
@@ -35,6 +37,10 @@ class ModelCache {
   std::shared_ptr<const InterferenceModel> fit(const InterferenceModelEntry& entry,
                                                const SpeedTable& table, const FitOptions& options);
 
+  /// held_out_error() of the same, once for each.
+  std::optional<HeldOutError> held_out(const InterferenceModelEntry& entry, const SpeedTable& table,
+                                       const FitOptions& options);
+
   /// The model file at `path` with the SHA-256 `sha256`. Its workloads get their keys in `keys`;
   /// those that `keys` does not know stay kUnknownWorkload. InputError as read_model_file().
   std::shared_ptr<const ModelFile> file(const std::string& path, const std::string& sha256,
@@ -62,6 +68,7 @@ class ModelCache {
 
   int threads_;
   RecentValues<FitQuery, std::shared_ptr<const InterferenceModel>> fits_{kFitsWeight};
+  RecentValues<FitQuery, std::optional<HeldOutError>> held_out_{kFitsWeight};
   RecentValues<FileQuery, std::shared_ptr<const ModelFile>> files_{kFilesMax};
 };
 

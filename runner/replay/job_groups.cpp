@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/nan.hpp"
 #include "sim/base/summary.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
@@ -50,24 +51,11 @@ Grouped by_gang(const Trace& trace) {
   return grouped;
 }
 
-/// Quarters of the jobs by run time alone; equal times are in one order, that of the trace.
 Grouped by_length(const Trace& trace) {
-  constexpr std::size_t kQuarters = 4;
-  std::vector<std::size_t> order(trace.jobs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t j) { return trace.jobs[j].spec.work; });
-  Grouped grouped{{}, std::vector<std::size_t>(order.size())};
-  for (std::size_t q = 0; q < kQuarters; ++q) {
-    const std::size_t from = q * order.size() / kQuarters;
-    const std::size_t to = (q + 1) * order.size() / kQuarters;
-    if (from == to) continue;
-    const auto time = [&](std::size_t i) { return to_seconds(trace.jobs[order[i]].spec.work); };
-    const TimeUnit unit = time_unit(time(to - 1));
-    for (std::size_t i = from; i < to; ++i) grouped.of[order[i]] = grouped.names.size();
-    grouped.names.push_back(fmt::format("{:.3g} to {:.3g} {}", time(from) / unit.seconds,
-                                        time(to - 1) / unit.seconds, unit.name));
-  }
-  return grouped;
+  std::vector<double> work_s;
+  for (const TraceJob& job : trace.jobs) work_s.push_back(to_seconds(job.spec.work));
+  Quarters quarters = quarters_by_length(work_s);
+  return {std::move(quarters.names), std::move(quarters.of)};
 }
 
 Grouped by_column(const Trace& trace, const CarriedColumn& column) {
@@ -97,18 +85,12 @@ Grouped grouped_by(const Trace& trace, const JobGrouping& by) {
 
 double jct_s(const JobRecord& job) { return to_seconds(job.finish - job.submit); }
 
-/// The tenth of the jobs with the longest JCT under a policy, at least one, then the others.
 std::vector<bool> worst_of(const RunRecord& record) {
-  std::vector<std::size_t> order;
-  for (std::size_t j = 0; j < record.jobs.size(); ++j) {
-    if (record.jobs[j].end == JobEnd::kFinished) order.push_back(j);
+  std::vector<double> jct;
+  for (const JobRecord& job : record.jobs) {
+    jct.push_back(job.end == JobEnd::kFinished ? jct_s(job) : kNaN);
   }
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t j) { return jct_s(record.jobs[j]); });
-  order.resize((order.size() + 9) / 10);
-  std::vector<bool> worst(record.jobs.size(), false);
-  for (const std::size_t j : order) worst[j] = true;
-  return worst;
+  return worst_tenth(jct);
 }
 
 std::vector<GroupOfJobs> worst_and_others(const ReplayResult& result) {
@@ -147,6 +129,37 @@ std::vector<GroupOfJobs> worst_and_others(const ReplayResult& result) {
 }
 
 }  // namespace
+
+Quarters quarters_by_length(std::span<const double> work_s) {
+  constexpr std::size_t kQuarters = 4;
+  std::vector<std::size_t> order(work_s.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t j) { return work_s[j]; });
+  Quarters quarters{{}, std::vector<std::size_t>(order.size())};
+  for (std::size_t q = 0; q < kQuarters; ++q) {
+    const std::size_t from = q * order.size() / kQuarters;
+    const std::size_t to = (q + 1) * order.size() / kQuarters;
+    if (from == to) continue;
+    const double longest = work_s[order[to - 1]];
+    const TimeUnit unit = time_unit(longest);
+    for (std::size_t i = from; i < to; ++i) quarters.of[order[i]] = quarters.names.size();
+    quarters.names.push_back(fmt::format("{:.3g} to {:.3g} {}", work_s[order[from]] / unit.seconds,
+                                         longest / unit.seconds, unit.name));
+  }
+  return quarters;
+}
+
+std::vector<bool> worst_tenth(std::span<const double> jct_s) {
+  std::vector<std::size_t> order;
+  for (std::size_t j = 0; j < jct_s.size(); ++j) {
+    if (!std::isnan(jct_s[j])) order.push_back(j);
+  }
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t j) { return jct_s[j]; });
+  order.resize((order.size() + 9) / 10);
+  std::vector<bool> worst(jct_s.size(), false);
+  for (const std::size_t j : order) worst[j] = true;
+  return worst;
+}
 
 JobGrouping job_grouping(const Experiment& experiment, const std::string& name) {
   const auto word = std::ranges::find(kWords, name);

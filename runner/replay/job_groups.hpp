@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,16 @@ struct JobGrouping {
   Kind kind{};
   std::string name;  ///< as in --by: gpus, length, worst or the column
 };
+
+/// Quarters of jobs by run time alone, the shortest first; equal times in the order of the list.
+struct Quarters {
+  std::vector<std::string> names;  ///< "10 to 40 s"; fewer than four for fewer jobs
+  std::vector<std::size_t> of;     ///< by job
+};
+Quarters quarters_by_length(std::span<const double> work_s);
+
+/// Which jobs are the tenth of a policy's finished jobs with the longest JCT, at least one. NaN: not finished.
+std::vector<bool> worst_tenth(std::span<const double> jct_s);
 
 /// The grouping of a name in --by. InputError at the flag if it is none of the words and no column of the jobs.
 JobGrouping job_grouping(const Experiment& experiment, const std::string& name);

@@ -38,6 +38,23 @@ std::string policies_json(const Experiment& experiment) {
   return list.dump();
 }
 
+/// The notes on a point's experiment, each once. An overload is told without its numbers, so that all overloaded points
+/// share a note.
+std::vector<std::string> notes_of(const Experiment& experiment) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& text) {
+    if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+  };
+  for (const Note& note : experiment.resolutions()) add(note.text);
+  for (const Note& note : experiment.notes()) {
+    add(note.code == NoteCode::kOverload
+            ? "the jobs offer more work than the cluster can do without sharing: queues grow with "
+              "the length of the trace"
+            : note.text);
+  }
+  return notes;
+}
+
 SweepRun run_of(const PolicyRun& run) {
   SweepRun out{};
   std::ranges::copy(run.metrics, out.begin());
@@ -247,15 +264,8 @@ class Sweep {
   void record(std::size_t point, const Experiment& experiment) {
     const std::lock_guard lock(record_mutex_);
     ++outcome_.points;
-    for (const Note& note : experiment.resolutions()) notes_[note.text].insert(point);
-    for (const Note& note : experiment.notes()) {
-      // Without the load, which differs from point to point.
-      notes_[note.code == NoteCode::kOverload
-                 ? "the jobs offer more work than the cluster can do without sharing: queues grow "
-                   "with the length of the trace"
-                 : note.text]
-          .insert(point);
-    }
+    const std::vector<std::string> notes = notes_of(experiment);
+    for (const std::string& note : notes) notes_[note].insert(point);
     for (std::size_t i = 0; i < experiment.inputs().size(); ++i) {
       const std::string& entry = experiment.inputs()[i];
       const auto [at, fresh] = inputs_.emplace(file_of(entry), entry);
@@ -266,7 +276,9 @@ class Sweep {
       }
       if (fresh) journal_.add_input({entry, experiment.input_files()[i]});
     }
-    if (policies_.insert(point).second) journal_.add_policies(point, policies_json(experiment));
+    if (policies_.insert(point).second) {
+      journal_.add_policies(point, policies_json(experiment), notes);
+    }
   }
 
   /// Call without the lock. False if interrupted or failed.

@@ -42,7 +42,7 @@ struct SweepOptions {
   std::function<void(std::size_t finished, std::size_t total)> on_finished;
 };
 
-/// A note on experiments of a sweep: Experiment::warnings(), or one for all overloaded points.
+/// A note on experiments of a sweep: of Experiment::notes(), or one for all overloaded points.
 struct SweepNote {
   std::string text;
   std::size_t points = 0;       ///< that it concerns

@@ -258,6 +258,8 @@ bool SweepJournalIndex::take(std::string_view payload, std::size_t offset) {
                           policy.at("granted_truth")});
     }
     policies_[point] = std::move(policies);
+    std::vector<std::string> notes = json.value("notes", std::vector<std::string>());
+    if (!notes.empty()) notes_[point] = std::move(notes);
     return true;
   } catch (const Json::exception&) {
     return false;
@@ -414,11 +416,13 @@ void SweepJournalWriter::add_input(const SweepInput& input) {
   append("I" + Json{{"entry", input.entry}, {"found", input.found}}.dump(-1, ' ', false, replace));
 }
 
-void SweepJournalWriter::add_policies(std::uint64_t point, const std::string& policies_json) {
+void SweepJournalWriter::add_policies(std::uint64_t point, const std::string& policies_json,
+                                      const std::vector<std::string>& notes) {
   Json json;
   json["point"] = point;
   json["policies"] = Json::parse(policies_json);
-  append("P" + json.dump());
+  if (!notes.empty()) json["notes"] = notes;
+  append("P" + json.dump(-1, ' ', false, Json::error_handler_t::replace));  // notes may have paths
 }
 
 void SweepJournalWriter::add_failures(const SweepUnit& unit,

@@ -21,7 +21,7 @@
 /// The file: the magic "corun sweep 1\n", then records
 ///   u32 bytes of the payload | u32 CRC-32 of the payload | payload
 /// in little-endian order. The first byte of a payload is its kind: 'H' header, 'I' an input file,
-/// 'P' a point's policies, 'F' policies that broke a rule in a replication, before its 'R' (all four JSON text), 'R' a
+/// 'P' a point's policies and notes, 'F' policies that broke a rule in a replication, before its 'R' (all four JSON text), 'R' a
 /// replication: u64 point, u64 replication, then per policy the metrics and kSweepUsage reals, NaN for a policy that
 /// broke a rule.
 namespace corun::inline runner {
@@ -127,6 +127,8 @@ class SweepJournalIndex {
   const SweepIdentity& identity() const { return identity_; }
   const std::vector<SweepInput>& inputs() const { return inputs_; }
   const std::map<std::uint64_t, std::vector<SweepPolicy>>& policies() const { return policies_; }
+  /// By point, in the order of the experiment; none for points without notes.
+  const std::map<std::uint64_t, std::vector<std::string>>& notes() const { return notes_; }
   /// Offsets of the finished replications of points whose policies are known.
   const std::map<SweepUnit, std::size_t>& units() const { return units_; }
   /// Of these replications, those with any.
@@ -151,6 +153,7 @@ class SweepJournalIndex {
   SweepIdentity identity_;
   std::vector<SweepInput> inputs_;
   std::map<std::uint64_t, std::vector<SweepPolicy>> policies_;  ///< by point
+  std::map<std::uint64_t, std::vector<std::string>> notes_;     ///< by point
   std::map<SweepUnit, std::size_t> units_;                      ///< offset of the record
   std::map<SweepUnit, std::vector<SweepFailure>> failures_;
   std::vector<Damage> damage_;
@@ -184,7 +187,8 @@ class SweepJournalWriter {
   /// Thread-safe. The record is in the file on return (a power cut may lose the last second). Throw
   /// InputError with the reason (disk full, ...) and then leave no torn record.
   void add_input(const SweepInput& input);
-  void add_policies(std::uint64_t point, const std::string& policies_json);
+  void add_policies(std::uint64_t point, const std::string& policies_json,
+                    const std::vector<std::string>& notes);
   void add_failures(const SweepUnit& unit, const std::vector<SweepFailure>& failures);
   void add_runs(const SweepUnit& unit, const std::vector<SweepRun>& runs);
 

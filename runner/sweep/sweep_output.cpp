@@ -1,7 +1,6 @@
 #include "runner/sweep/sweep_output.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -11,7 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "support/charts/svg_chart.hpp"
+#include "sim/base/nan.hpp"
+#include "sim/base/text.hpp"
 #include "support/json.hpp"
 #include "support/statistics/interval_output.hpp"
 #include "support/text_table.hpp"
@@ -25,27 +25,6 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string name_of(Metric m) { return std::string(metric_info(m).name); }
-
-/// How tables and figures show a metric; CSV and JSON have its own unit.
-struct ShownMetric {
-  std::string title;
-  double scale = 1;
-};
-
-/// Shares in percent; times, as in tables of replays, in the unit that fits the largest mean of a policy.
-ShownMetric shown_as(Metric m, const SweepAnswers& answers) {
-  if (judged(m).percent) return {name_of(m) + " %", 100};
-  double largest = kUndefined;
-  for (const BestAnswer& best : answers.best) {
-    if (best.metric != m) continue;
-    for (const Interval& mean : best.means) largest = std::fmax(largest, mean.mean);
-  }
-  const TimeUnit unit = time_unit(largest);
-  std::string name = name_of(m);
-  if (metric_info(m).unit != "s" || unit.seconds == 1) return {name};
-  if (name.ends_with("_s")) name.resize(name.size() - 2);
-  return {name + " " + unit.name, 1 / unit.seconds};
-}
 
 /// A number with at least three significant digits; "-" for NaN.
 std::string number(double x) {
@@ -137,10 +116,6 @@ Json json_point(const SweepResults& results, const Keys& keys, std::size_t point
 
 Json json_point(const SweepResults& results, std::size_t point) {
   return json_point(results, all_keys(results.plan), point);
-}
-
-std::string better_side(Metric m) {
-  return judged(m).smaller_is_better ? "less is better" : "more is better";
 }
 
 /// policy - best, from a difference with either sign.
@@ -399,6 +374,52 @@ std::string failures_text(const SweepResults& results) {
 
 }  // namespace
 
+std::string better_side(Metric m) {
+  return judged(m).smaller_is_better ? "less is better" : "more is better";
+}
+
+ShownMetric shown_as(Metric m, const SweepAnswers& answers) {
+  if (judged(m).percent) return {name_of(m) + " %", 100};
+  double largest = kNaN;
+  for (const BestAnswer& best : answers.best) {
+    if (best.metric != m) continue;
+    for (const Interval& mean : best.means) largest = std::fmax(largest, mean.mean);
+  }
+  const TimeUnit unit = time_unit(largest);
+  std::string name = name_of(m);
+  if (metric_info(m).unit != "s" || unit.seconds == 1) return {name};
+  if (name.ends_with("_s")) name.resize(name.size() - 2);
+  return {name + " " + unit.name, 1 / unit.seconds};
+}
+
+std::string points_of_note(const SweepResults& results, const SweepResults::Note& note) {
+  constexpr std::size_t kMost = 4;
+  const std::vector<std::size_t> all = results.points();
+  if (note.points.size() >= all.size()) return "all points";
+  for (std::size_t k = 0; k < results.plan.keys().size(); ++k) {
+    std::vector<std::string> levels;  // of this key at the points of the note
+    for (const std::size_t p : note.points) {
+      const std::string& text = results.plan.text(p, k);
+      if (std::ranges::find(levels, text) == levels.end()) levels.push_back(text);
+      if (levels.size() > kMost) break;
+    }
+    const auto with_levels = std::ranges::count_if(all, [&](std::size_t p) {
+      return std::ranges::find(levels, results.plan.text(p, k)) != levels.end();
+    });
+    if (levels.size() > kMost || static_cast<std::size_t>(with_levels) != note.points.size() ||
+        std::ranges::find(levels, "") != levels.end()) {
+      continue;
+    }
+    return fmt::format("{}={}", results.plan.keys()[k], fmt::join(levels, " or "));
+  }
+  const std::size_t named = std::min(note.points.size(), kMost);
+  return fmt::format(
+      "point{} {}{}", note.points.size() == 1 ? "" : "s",
+      fmt::join(note.points.begin(), note.points.begin() + static_cast<std::ptrdiff_t>(named),
+                ", "),
+      note.points.size() > named ? fmt::format(" and {} more", note.points.size() - named) : "");
+}
+
 std::string answers_table(const SweepResults& results, const SweepAnswers& answers) {
   std::string keys;
   for (const std::string& key : results.plan.keys()) keys += (keys.empty() ? "" : ", ") + key;
@@ -435,6 +456,10 @@ std::string answers_table(const SweepResults& results, const SweepAnswers& answe
         "correction; all: --format csv\n",
         significant, answers.differences.size());
   }
+  for (const SweepResults::Note& note : results.notes) {
+    out += fmt::format("{}note, {}: {}\n", &note == results.notes.data() ? "\n" : "",
+                       points_of_note(results, note), printable(note.text, 600));
+  }
   return out;
 }
 
@@ -451,6 +476,11 @@ Json answers_json(const SweepResults& results, const SweepAnswers& answers) {
                                {"policy", run.label},
                                {"replication", run.replication},
                                {"reason", run.reason}});
+  }
+  out["notes"] = Json::array();
+  for (const SweepResults::Note& note : results.notes) {
+    out["notes"].push_back(
+        {{"text", note.text}, {"where", points_of_note(results, note)}, {"points", note.points}});
   }
   out["configurations"] = Json::array();
   for (const RankingAnswer& ranking : answers.rankings) {
@@ -557,10 +587,14 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
     out += fmt::format("{},{},{},{},{},{},{},{},{}\n", question, metric, csv_text(a), csv_text(b),
                        cell(value.mean), cell(value.lo), cell(value.hi), cell(share), points);
   };
-  const double none = kUndefined;
+  const double none = kNaN;
   for (const SweepResults::FailedRun& run : results.failures) {
     row("failure", "", run.label, run.reason, {static_cast<double>(run.replication), none, none},
         none, std::to_string(run.point));
+  }
+  for (const SweepResults::Note& note : results.notes) {
+    row("note", "", note.text, points_of_note(results, note), {none, none, none}, none,
+        std::to_string(note.points.size()));
   }
   for (const RankingAnswer& ranking : answers.rankings) {
     for (const ConfigurationAnswer& one : ranking.ranked) {
@@ -610,129 +644,6 @@ std::string answers_csv(const SweepResults& results, const SweepAnswers& answers
         d.difference, d.p_holm, fmt::format("{}-{}", d.wins, d.losses));
   }
   return out;
-}
-
-namespace {
-
-/// The keys by the size of their main effects, largest first.
-std::vector<std::string> keys_by_share(const SweepResults& results, const SweepAnswers& answers) {
-  std::map<std::string, double> share;
-  for (const EffectAnswer& effect : answers.effects) {
-    if (!effect.policy.empty() || std::isnan(effect.share)) continue;
-    share[effect.factor] = std::max(share[effect.factor], effect.share);
-  }
-  std::vector<std::string> keys = results.plan.keys();
-  std::ranges::stable_sort(keys, std::greater<>(), [&](const std::string& k) { return share[k]; });
-  return keys;
-}
-
-/// "control.round_s [s]": a key with the unit in which its name ends.
-std::string with_unit(const std::string& key) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kUnits{
-      {{"_s", "s"}, {"_pct", "%"}, {"_mib", "MiB"}, {"_milli", "1/1000 core"}}};
-  for (const auto& [ending, unit] : kUnits) {
-    if (key.ends_with(ending)) return fmt::format("{} [{}]", key, unit);
-  }
-  return key;
-}
-
-/// "jct [min]" of "jct min".
-std::string axis_of(Metric metric, const std::string& title) {
-  const bool plain = metric_info(metric).unit == "1" && !judged(metric).percent;
-  return title.ends_with("_s") ? title.substr(0, title.size() - 2) + " [s]"
-         : plain
-             ? title
-             : title.substr(0, title.rfind(' ')) + " [" + title.substr(title.rfind(' ') + 1) + "]";
-}
-
-LinePanel policies_panel(const SweepAnswers& answers, const BestAnswer& best) {
-  const auto [title, s] = shown_as(best.metric, answers);
-  LinePanel panel{fmt::format("{} ({})", title, better_side(best.metric)),
-                  "",
-                  axis_of(best.metric, title),
-                  false,
-                  false,
-                  {},
-                  answers.policies};
-  for (std::size_t q = 0; q < answers.policies.size(); ++q) {
-    const Interval& i = best.means[q];
-    panel.series.push_back(
-        {answers.policies[q], {{static_cast<double>(q), i.mean * s, i.lo * s, i.hi * s}}, false});
-  }
-  return panel;
-}
-
-LinePanel key_panel(const SweepAnswers& answers, Metric metric, const std::string& key) {
-  const auto [title, scale] = shown_as(metric, answers);
-  LinePanel panel{fmt::format("{} by {}", title, key),
-                  with_unit(key),
-                  axis_of(metric, title),
-                  false,
-                  false,
-                  {}};
-  const bool many = answers.policies.size() > 1;
-  for (const EffectAnswer& effect : answers.effects) {
-    if (effect.metric != metric || effect.factor != key || effect.policy.empty() == many) continue;
-    const bool words = std::ranges::any_of(
-        effect.levels, [](const auto& level) { return std::isnan(level.position); });
-    LineSeries series{many ? effect.policy : answers.policies.front(), {}};
-    panel.x_names.clear();
-    for (std::size_t l = 0; l < effect.levels.size(); ++l) {
-      const auto& level = effect.levels[l];
-      series.points.push_back(
-          {words ? static_cast<double>(l) : level.position, level.mean * scale});
-      if (words) panel.x_names.push_back(level.text);
-    }
-    panel.series.push_back(std::move(series));
-  }
-  return panel;
-}
-
-LinePanel front_panel(const SweepAnswers& answers) {
-  LinePanel panel{"ps % against isd %, point by point", "isd [%]", "ps [%]", false, false, {}};
-  for (std::size_t q = 0; q < answers.policies.size(); ++q) {
-    LineSeries series{answers.policies[q], {}, false};
-    for (const FrontAnswer& cell : answers.cells) {
-      if (cell.policy == q) series.points.push_back({100 * cell.isd, 100 * cell.ps});
-    }
-    panel.series.push_back(std::move(series));
-  }
-  LineSeries front{"Pareto front", {}, true, false};
-  for (const FrontAnswer& f : answers.front) front.points.push_back({100 * f.isd, 100 * f.ps});
-  panel.series.push_back(std::move(front));
-  return panel;
-}
-
-}  // namespace
-
-std::string answers_figure(const SweepResults& results, const SweepAnswers& answers) {
-  constexpr std::size_t kMetricsMax = 4;  // more would be unreadable
-  constexpr std::size_t kKeysMax = 4;
-  LineChart chart;
-  chart.title = fmt::format("{} points, {} replications", answers.points, answers.replications);
-  const std::size_t metrics = std::min(answers.best.size(), kMetricsMax);
-  chart.columns = std::max<std::size_t>(metrics, 2);
-  chart.one_legend = true;
-  chart.plot_wide = 270;
-  chart.plot_high = 170;
-  for (std::size_t m = 0; m < metrics; ++m) {
-    chart.panels.push_back(policies_panel(answers, answers.best[m]));
-  }
-  const std::vector<std::string> keys = keys_by_share(results, answers);
-  for (std::size_t k = 0; k < std::min(keys.size(), kKeysMax); ++k) {
-    for (std::size_t m = 0; m < metrics; ++m) {
-      chart.panels.push_back(key_panel(answers, answers.best[m].metric, keys[k]));
-    }
-  }
-  chart.panels.push_back(front_panel(answers));
-  chart.note =
-      "First the policies: means over all points with their 95 % intervals. By a key: means over "
-      "all "
-      "other swept keys. Last: each mark is a policy at a point, and the line is the Pareto front.";
-  if (keys.size() > kKeysMax) {
-    chart.note += fmt::format(" Not drawn: {} keys that matter less.", keys.size() - kKeysMax);
-  }
-  return svg_line_chart(chart);
 }
 
 }  // namespace corun::inline runner

@@ -39,6 +39,7 @@ struct Contents {
   std::vector<std::vector<SweepPolicy>> policies;  ///< of these
   std::size_t missing = 0;                         ///< replications
   std::map<SweepUnit, std::vector<SweepFailure>> failures;
+  std::map<std::string, std::set<std::size_t>> notes;  ///< points by text
 };
 
 Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bool allow_missing,
@@ -52,9 +53,11 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
              {},
              {},
              0,
+             {},
              {}};
   std::map<std::string, std::string> input_of;
   std::map<std::uint64_t, std::vector<SweepPolicy>> policies;
+  std::map<std::uint64_t, std::vector<std::string>> notes;
   for (const auto& journal : journals) {
     if (journal->identity() != first.identity()) {
       throw InputError(journal->path(), "is part of another sweep than " + first.path() +
@@ -77,6 +80,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
       c.inputs.insert(input.entry);
     }
     for (const auto& [point, rows] : journal->policies()) policies.emplace(point, rows);
+    notes.insert(journal->notes().begin(), journal->notes().end());
     c.failures.insert(journal->failures().begin(), journal->failures().end());
     for (const auto& [unit, offset] : journal->units()) {
       const auto [at, fresh] = c.units.emplace(unit, Found{journal.get(), offset});
@@ -104,6 +108,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
     if (here == c.plan.replications(p) && policies.contains(p)) {
       c.points.push_back(p);
       c.policies.push_back(policies.at(p));
+      for (const std::string& text : notes[p]) c.notes[text].insert(p);
     } else {
       first_missing = std::min(first_missing, p);
     }
@@ -131,6 +136,13 @@ struct FailureRow : PolicyRow {
   std::string reason;
 };
 
+/// A note, or one of its points.
+struct NoteRow {
+  std::size_t number;
+  std::size_t point;
+  std::string text;
+};
+
 struct RealsRow : PolicyRow {
   std::size_t number;
   const SweepRun& reals;
@@ -150,6 +162,7 @@ class Layout {
     policies();
     runs();
     failures();
+    notes();
   }
 
  private:
@@ -353,6 +366,35 @@ class Layout {
     table.finish();
   }
 
+  /// A file without notes lacks both tables.
+  void notes() const {
+    using Text = std::map<std::string, std::set<std::size_t>>::value_type;
+    std::vector<const Text*> order;
+    for (const Text& note : c_.notes) order.push_back(&note);
+    if (order.empty()) return;
+    std::ranges::stable_sort(order, {}, [](const Text* note) { return *note->second.begin(); });
+    std::vector<NoteRow> texts;
+    std::vector<NoteRow> places;
+    for (const Text* note : order) {
+      for (const std::size_t point : note->second) places.push_back({texts.size(), point, {}});
+      texts.push_back({texts.size(), 0, note->first});
+    }
+    using C = Columns<NoteRow>;
+    const auto number = C::int64("note", "number of the note, from 0",
+                                 [](const NoteRow& row) { return row.number; });
+    const auto text_of = [](const NoteRow& row) -> const std::string& { return row.text; };
+    TableOf<NoteRow> notes(
+        file_, "notes", "one row per note on the experiments of some points",
+        {number, C::text("text", "what a user should know", width_of(texts, text_of), text_of)});
+    for (const NoteRow& row : texts) notes.add(row);
+    notes.finish();
+    TableOf<NoteRow> points(file_, "note_points", "one row per note and point that it concerns",
+                            {number, C::int64("point", "number of the point",
+                                              [](const NoteRow& row) { return row.point; })});
+    for (const NoteRow& row : places) points.add(row);
+    points.finish();
+  }
+
   hid_t file_;
   const Contents& c_;
   std::size_t labels_ = 1;
@@ -366,6 +408,15 @@ std::size_t write_sweep_results(const std::string& path,
   const Contents contents = gather(journals, allow_missing, plan);
   write_file_atomically(path, file_image([&](hid_t file) { Layout(file, contents).write(); }));
   return contents.missing;
+}
+
+std::vector<std::size_t> SweepResults::points() const {
+  std::vector<std::size_t> there;
+  for (std::size_t p = 0; p < plan.points(); ++p) {
+    const auto has = [&](const PolicyColumn& policy) { return !policy.values[p].empty(); };
+    if (std::ranges::any_of(policies, has)) there.push_back(p);
+  }
+  return there;
 }
 
 SweepResults read_sweep_results(const std::string& path) {
@@ -399,6 +450,7 @@ SweepResults read_sweep_results(const std::string& path) {
     SweepResults results{
         SweepPlan::parse(read_text_attribute(root, "config"), path, {}, policy_catalog()),
         read_integer_attribute(root, "complete") == 1,
+        {},
         {},
         {}};
     std::map<std::string, std::size_t> column_of;
@@ -443,6 +495,23 @@ SweepResults read_sweep_results(const std::string& path) {
         if (points[row] < 0 || replications[row] < 0) throw damaged();
         results.failures.push_back({static_cast<std::size_t>(points[row]), labels[row],
                                     static_cast<std::size_t>(replications[row]), reasons[row]});
+      }
+    }
+    if (has_table(file, "notes") && has_table(file, "note_points")) {
+      for (std::string& text : TableReader(file, "notes").texts("text")) {
+        results.notes.push_back({std::move(text), {}});
+      }
+      const TableReader places(file, "note_points");
+      const auto notes = places.integers("note");
+      const auto points = places.integers("point");
+      for (std::size_t row = 0; row < places.rows(); ++row) {
+        const auto n = static_cast<std::size_t>(notes[row]);
+        const auto p = static_cast<std::size_t>(points[row]);
+        if (notes[row] < 0 || points[row] < 0) throw damaged();
+        if (n >= results.notes.size() || p >= results.plan.points()) throw damaged();
+        std::vector<std::size_t>& of = results.notes[n].points;
+        if (!of.empty() && p <= of.back()) throw damaged();
+        of.push_back(p);
       }
     }
     for (std::size_t m = 0; m < kMetricCount; ++m) {

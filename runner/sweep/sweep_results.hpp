@@ -43,10 +43,20 @@ struct SweepResults {
     std::string reason;
   };
 
+  /// A note on the experiments of some points (SweepNote).
+  struct Note {
+    std::string text;
+    std::vector<std::size_t> points;  ///< ascending
+  };
+
   SweepPlan plan;
   bool complete = true;
   std::vector<PolicyColumn> policies;  ///< by label, in the order of their first point
   std::vector<FailedRun> failures;     ///< by point, policy, replication
+  std::vector<Note> notes = {};        ///< by first point, then text
+
+  /// The points that the file has, ascending.
+  std::vector<std::size_t> points() const;
 };
 
 /// Throws InputError, which begins with the path, if the file is no sweep's results, of another

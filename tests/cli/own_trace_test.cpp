@@ -111,6 +111,62 @@ TEST_F(OwnTrace, TheRunTimeOfAJobThatNamesAGpuTypeIsOfThisType) {
       << info.out;
 }
 
+TEST_F(OwnTrace, ColumnsAddToThoseOfAKnownLogInEveryWay) {
+  directory_.write("log.txt",
+                   "User|ElapsedRaw|JobID|JobName|State|AllocTRES|Submit\n"
+                   "ann|100|7|vit|COMPLETED|cpu=8,gres/gpu=2|2025-03-01T06:01:01\n"
+                   "bob|50|8|gpt2|FAILED|gres/gpu=1|2025-03-01T06:02:01\n");
+  const std::vector<std::string> rest{"--policies", "fifo",     "--gpus", "2", "--replications",
+                                      "1",          "--format", "csv",    "-q"};
+  const auto table = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "replay");
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    const test::Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string named = table({"log.txt", "--columns", "JobName=workload"});
+  EXPECT_NE(named, "");
+  EXPECT_EQ(named, table({"--set", "workload.source=sacct", "--set", "workload.path=log.txt",
+                          "--set", "workload.columns=JobName=workload"}));
+  expect_refused({"replay", "log.txt", "--columns", "JobNam=workload"}, "log.txt:1:", "JobNam");
+  expect_refused(
+      {"trace", "info", "log.txt", "--format-name", "swf", "--columns", "JobName=workload"},
+      "--columns: is for format csv and known logs", "swf");
+}
+
+/// Two GPUs. a runs from 0 to 100 on both; then b from 100 to 150 beside c from 100 to 110; d from 110 to 150.
+TEST_F(OwnTrace, GroupsOfJobsInJson) {
+  directory_.write(
+      "log.csv",
+      "job,submit_s,solo_s,gpus,user\na,0,100,2,eve\nb,0,50,1,bob\nc,0,10,1,eve\nd,0,40,1,bob\n");
+  const test::Outcome outcome =
+      run({"replay", "log.csv", "--policies", "fifo", "--gpus", "2", "--replications", "1", "--by",
+           "user,gpus,length,worst", "--format", "json", "-q"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json by = Json::parse(outcome.out)["by"];
+  ASSERT_EQ(by.size(), 4U);
+  EXPECT_EQ(by[0]["by"], "user");
+  const Json users = by[0]["groups"];
+  ASSERT_EQ(users.size(), 2U);
+  EXPECT_EQ(users[0]["group"], "eve") << "210 of 300 GPU seconds";
+  EXPECT_EQ(users[0]["jobs"], 2);
+  EXPECT_DOUBLE_EQ(users[0]["work_share"], 0.7);
+  EXPECT_DOUBLE_EQ(users[0]["jct_s"]["fifo"], (100 + 110) / 2.0);
+  EXPECT_DOUBLE_EQ(users[1]["jct_s"]["fifo"], (150 + 150) / 2.0);
+  const Json gangs = by[1]["groups"];
+  EXPECT_EQ(gangs[0]["group"], "1 GPU");
+  EXPECT_DOUBLE_EQ(gangs[0]["jct_s"]["fifo"], (150 + 110 + 150) / 3.0);
+  EXPECT_DOUBLE_EQ(gangs[1]["jct_s"]["fifo"], 100);
+  const Json lengths = by[2]["groups"];
+  ASSERT_EQ(lengths.size(), 4U);
+  EXPECT_DOUBLE_EQ(lengths[0]["jct_s"]["fifo"], 110) << "c";
+  EXPECT_DOUBLE_EQ(lengths[3]["jct_s"]["fifo"], 100) << "a";
+  const Json worst = by[3]["groups"];
+  EXPECT_DOUBLE_EQ(worst[0]["jct_s"]["fifo"], 150);
+  EXPECT_DOUBLE_EQ(worst[1]["jct_s"]["fifo"], (100 + 110 + 150) / 3.0);
+}
+
 TEST_F(OwnTrace, RunsInOneCommand) {
   const test::Outcome outcome =
       run({"replay", "jobs.csv", "--columns", kColumns, "--policies", "fifo,sjf,min-slowdown",

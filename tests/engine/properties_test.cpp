@@ -94,6 +94,7 @@ constexpr std::array kExceptions{
     Exception{"tiresias", Property::kLetsJobsRun, kPreempts},
     Exception{"blox", Property::kLetsJobsRun, kPreempts},
     Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
+    Exception{"sharing-las", Property::kLetsJobsRun, kPreempts},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},

@@ -222,6 +222,8 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
       if (rng.below(2) == 0) parameters.set("services_s", std::vector<double>{3, 5, 20, 40});
     } else if (p.name == "promote_after") {
       parameters.set("promote_after", 8.0 * rng.below(2));
+    } else if (p.name == "quantum_s") {
+      parameters.set("quantum_s", 2.0 + 4.0 * rng.below(3));
     } else if (p.name == "threshold") {
       parameters.set("threshold", 0.5 * rng.below(5));
     } else if (p.name == "memory_per_job_mib") {

@@ -180,7 +180,28 @@ class Gangs(support.Case):
         self.assertEqual(found[0], [[], [0, 1, 2, 3], [], [], list(range(12)), []])
         self.assertEqual(found[1], [[10**10] * 6, [0] * 6, 10**10, 0, None])
 
-    def test_the_example_shares_and_preempts(self):
+    def test_consolidated_for_a_job_that_names_gpu_types(self):
+        found = []
+
+        class Asks(corun.Policy):
+            def decide(self, view):
+                if not found:
+                    found.append([view.consolidated(2, job=j).tolist() for j in view.waiting])
+                    found.append(view.consolidated(2).tolist())
+                    with self.case.assertRaises(KeyError):
+                        view.consolidated(2, job=99)
+                place = [(j, view.consolidated(2, job=j)) for j in view.waiting]
+                return [corun.Start([j], gpus) for j, gpus in place if len(gpus)][:1]
+
+        Asks.case = self
+        path = self.folder / "types.csv"
+        path.write_text("job,submit_s,solo_s,gpus,gpu_models\na,0,9,2,\nb,0,9,2,P4\nc,0,9,2,T4|P4\n")
+        corun.replay(path, policies=[Asks], replications=1, threads=1, quiet=True,
+                     set={"cluster.machines": "1x2:T4+1x2:P4"})
+        self.assertEqual(found, [[[0, 1], [2, 3], [0, 1]], [0, 1]])
+
+    def test_the_example_decides_as_its_twin_in_cpp(self):
+        """examples/sharing_las.py and policies/sharing_las.cpp: equal to the byte, where they share, preempt and place gangs."""
         spec = importlib.util.spec_from_file_location("sharing_las", support.ROOT / "examples" / "sharing_las.py")
         example = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(example)
@@ -188,12 +209,28 @@ class Gangs(support.Case):
         class SharingLas(example.SharingLas):
             quantum_ns = 20 * 10**9
 
-        results = corun.replay(self.trace(200), policies=["fifo", SharingLas], replications=1, quiet=True,
-                               set={**self.CLUSTER, "control.start": "join"})
-        mine = results.runs[results.runs.label == "SharingLas"]
-        self.assertTrue(mine.finished.all())
-        self.assertGreater(mine.preemptions.sum(), 0)
-        self.assertGreater(mine.isd.max(), 0)
+        twin = {"name": "sharing-las", "quantum_s": 20}
+        typed = self.folder / "types.csv"
+        rows = [f"j{i},{7 * i},{30 + 37 * i % 200},{1 + i % 3},{['', 'T4', 'P4', 'T4|P4'][i % 4]}" for i in range(80)]
+        typed.write_text("job,submit_s,solo_s,gpus,gpu_models\n" + "\n".join(rows) + "\n")
+        slow = {"world.model": "contention", "preemption.save_s": 3, "preemption.restore_s": 4}
+        preempted, shared = 0, 0
+        for given, changes in [(self.trace(200), {**self.CLUSTER, **slow, "control.start": "join"}),
+                               (self.trace(200), self.CLUSTER),
+                               (self.trace(200), {**self.CLUSTER, "control.start": "join", "cluster.max_jobs_per_gpu": 1}),
+                               (typed, {"cluster.machines": "2x4:T4+3x2:P4", "control.start": "join"}),
+                               (None, {**slow, "cluster.nodes": 2, "control.start": "join"})]:
+            results = corun.replay(given, policies=[twin, SharingLas], replications=3, quiet=True, set=changes)
+            for table in (results.runs, results.metrics):
+                one, two = (table[table.policy == p].drop(columns=["policy", "label"]) for p in (0, 1))
+                self.assertGreater(len(one), 0)
+                self.assertEqual(one.to_csv(index=False), two.to_csv(index=False), changes)
+            mine = results.runs[results.runs.label == "SharingLas"]
+            self.assertTrue(mine.finished.all())
+            preempted += (mine.preemptions > 0).sum()
+            shared += (mine.isd > 0).sum()
+        self.assertGreater(preempted, 100)
+        self.assertGreater(shared, 100)
 
 
 class Sees(support.Case):

@@ -11,7 +11,7 @@ import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {pathToFileURL} from 'node:url';
 
-import {embedded, fixture} from '../../../report/web/fixture.mjs';
+import {embedded, fixture} from '../../report/web/fixture.mjs';
 
 const option = (name) => {
   const at = process.argv.indexOf(`--${name}`);
@@ -58,6 +58,8 @@ const reports = {
   queue: of_program('queue', 'replications: 25\npolicies: [fcfs, balance, exclusive, oracle]\n', 'replay'),
   tied: of_program('tied', 'replications: 50\npolicies: [max-packing, kube-default, fcfs]\n', 'replay'),
   sweep: of_program('sweep', 'replications: 3\npolicies: [fcfs, random]\nsweep: {grid: {cluster.nodes: [1, 2, 3]}}\n', 'sweep'),
+  worlds: of_program('worlds', 'replications: 3\npolicies: [fcfs, min-slowdown]\nsweep: {grid: {world.model: [measured, contention, cluster-mean]}}\n', 'sweep'),
+  preempted: of_program('preempted', 'replications: 3\nworkload: {source: jrs-resampled, jobs: 60, load: 1.2}\npolicies: [fifo, srtf]\npreemption: {save_s: 5}\n', 'replay'),
   hostile: made_up('hostile', {hostile: true, owners: true}),
   live: made_up('live', {live: true, jobs: 40}),
   many: made_up('many', {policies: 25, jobs: 60, owners: true}),
@@ -117,7 +119,7 @@ async function reads() {
   const {page, wrong} = await open(reports.queue);
   await scroll(page);
   const sections = await page.$$eval('section', (list) => list.map((section) => section.id));
-  check('a replay has its sections', ['answer', 'policies', 'timeline', 'time', 'distributions', 'sharing', 'origin']
+  check('a replay has its sections', ['answer', 'policies', 'timeline', 'time', 'distributions', 'groups', 'sharing', 'origin']
     .every((id) => sections.includes(id)), sections.join(' '));
   check('the answer names a policy', /fcfs|balance|exclusive/.test(await page.$eval('.said', (node) => node.textContent)));
   const blank = await page.$$eval('.chart', (list) => list.filter((node) => !node.querySelector('canvas')).length);
@@ -134,6 +136,12 @@ async function reads() {
   await page.select('#policies select', '1');
   const after = await page.$eval('table.policies', (node) => node.textContent);
   check('another baseline gives other differences', before !== after);
+
+  const groups = () => page.$$eval('#groups table', (list) => list.map((node) => node.textContent).join('|'));
+  const byGang = await groups();
+  check('completion times by group and the worst tenth have tables', /1 GPU|to .* (s|min|h)/.test(byGang) && byGang.includes('×') && byGang.includes('worst tenth'));
+  await page.select('#groups label:last-child select', '2');
+  check('another baseline gives other ratios', byGang !== await groups());
 
   const canvas = await page.$('#timeline .timeline canvas');
   await canvas.scrollIntoView();
@@ -308,6 +316,20 @@ async function draws() {
   await page.close();
 }
 
+async function shows_worlds_and_preemptions() {
+  const {page, wrong} = await open(reports.worlds);
+  const heads = await page.$$eval('#worlds th', (list) => list.map((node) => node.textContent));
+  check('a sweep over worlds has the means in each', heads.some((text) => text.includes('world.model = contention')), heads.slice(0, 5).join(' | '));
+  check('it says whether the best policy stays the best', /best mean in all of them|not the same in all/.test(await page.$eval('#worlds', (node) => node.textContent)));
+  check('nothing goes wrong with worlds', wrong.length === 0, wrong.join('; '));
+  await page.close();
+  const other = await open(reports.preempted);
+  const rows = await other.page.$$eval('#preemptions tbody tr', (list) => list.map((node) => [...node.children].map((cell) => cell.textContent)));
+  check('preemptions have their number and cost', rows.length === 2 && rows[0][1] === '0' && Number(rows[1][1]) > 0 && /GPU/.test(rows[1][4]), rows.join(' | '));
+  check('nothing goes wrong with preemptions', other.wrong.length === 0, other.wrong.join('; '));
+  await other.page.close();
+}
+
 async function shows_a_live_run() {
   const {page, wrong} = await open(reports.live);
   await scroll(page);
@@ -453,6 +475,7 @@ try {
   await shows_a_live_run();
   await withstands();
   await is_quick();
+  await shows_worlds_and_preemptions();
   await fits();
 } finally {
   await browser.close();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "policies/catalog.hpp"
@@ -295,6 +296,90 @@ TEST(ReportData, GangsAndPreemptionsFillTheirGpus) {
   const auto jobs = numbers_of<std::uint32_t>(bars["job"]);
   EXPECT_EQ(std::ranges::count(jobs, 1U), 4) << "the gang, twice on each GPU";
   EXPECT_EQ(std::ranges::count(kinds, std::uint8_t{1 << 2}), 3) << "bars that end preempted";
+}
+
+/// A log of gangs and users under a policy that preempts: the figures of `corun replay --by`.
+TEST(ReportData, GroupsOfJobsAreThoseThatReplayPrints) {
+  std::string log = "job,submit_s,solo_s,gpus,user,id\n";
+  for (int j = 0; j < 60; ++j) {
+    log += fmt::format("j{},{},{},{},{},{}\n", j, 20 * j, 100 + 370 * j % 900, 1 + j % 3,
+                       j % 4 == 0   ? "eve"
+                       : j % 4 == 1 ? "<b>bob</b>"
+                                    : "",
+                       j);
+  }
+  const std::vector<std::string> arguments{
+      "replay",         "jobs.csv",  "--gpus", "4",
+      "--policies",     "fifo,srtf", "--set",  "preemption={save_s: 5, restore_s: 10}",
+      "--replications", "3"};
+  const Results results(arguments, log);
+  const Json data = report_json(results.path());
+  std::vector<std::string> by = arguments;
+  by.insert(by.end(), {"--by", "gpus,length,user,worst", "--quiet", "--format", "json"});
+  const test::Outcome outcome = test::run_corun(by, results.directory().path());
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json printed = Json::parse(outcome.out)["by"];
+  const Json& sets = data["groups"]["sets"];
+  ASSERT_EQ(sets.size(), 3U) << "not by id, which no two jobs share";
+  EXPECT_EQ(data["groups"]["replications"], 3);
+  for (std::size_t s = 0; s < 3; ++s) {
+    EXPECT_EQ(sets[s]["by"], printed[s]["by"]);
+    const Json& groups = printed[s]["groups"];
+    ASSERT_EQ(sets[s]["names"].size(), groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      EXPECT_EQ(sets[s]["names"][g], groups[g]["group"]);
+      EXPECT_EQ(sets[s]["jobs"][g], groups[g]["jobs"]);
+      expect_near(sets[s]["work"][g], groups[g]["work_share"], "work");
+      expect_near(sets[s]["jct_s"][0][g], groups[g]["jct_s"]["fifo"], "fifo");
+      expect_near(sets[s]["jct_s"][1][g], groups[g]["jct_s"]["srtf"], "srtf");
+    }
+    for (const Json& worst : sets[s]["worst"]) {
+      double sum = 0;
+      for (const Json& share : worst) sum += share.get<double>();
+      EXPECT_NEAR(sum, 1, 1e-4);
+    }
+  }
+  for (std::size_t k = 0; k < 2; ++k) {
+    expect_near(data["groups"]["tenths"][0][k], printed[3]["groups"][k]["jct_s"]["fifo"], "tenth");
+    expect_near(data["groups"]["tenths"][1][k], printed[3]["groups"][k]["jct_s"]["srtf"], "tenth");
+  }
+  EXPECT_EQ(data["preemptions"][0]["times"], 0);
+  EXPECT_EQ(data["preemptions"][0]["isd"], nullptr);
+  EXPECT_GT(data["preemptions"][1]["times"], 0);
+  // A part of the replications is made of whole ones, and said.
+  const Json first = report_json(results.path(), {.group_rows = 130});
+  EXPECT_EQ(first["groups"]["replications"], 1);
+  EXPECT_NE(first["reductions"].dump().find("first 1 of 3"), std::string::npos);
+}
+
+/// Two GPUs. a holds one from 0, b takes it from 10 to 110 (5 s are lost to saving and restoring), a goes on.
+TEST(ReportData, PreemptionsCostWhatTheJobsLost) {
+  const Results results({"replay", "jobs.csv", "--gpus", "1", "--policies", "srtf",
+                         "--replications", "1", "--set", "preemption={save_s: 2, restore_s: 3}"},
+                        "job,submit_s,solo_s,gpus\na,0,1000,1\nb,10,100,1\nc,2000,50,1\n");
+  const Json one = report_json(results.path())["preemptions"][0];
+  EXPECT_EQ(one["times"], 1);
+  EXPECT_EQ(one["most"], 1);
+  EXPECT_NEAR(one["jobs"].get<double>(), 1.0 / 3, 1e-5);
+  EXPECT_NEAR(one["lost_gpu_s"].get<double>(), 5, 1e-5);
+  EXPECT_NEAR(one["isd"].get<double>(), 0.005, 1e-6);
+  EXPECT_EQ(one["isd_other"], 0);
+  const Results calm(
+      {"replay", "jobs.csv", "--gpus", "1", "--policies", "fifo", "--replications", "1"},
+      "job,submit_s,solo_s\na,0,1000\nb,10,100\n");
+  EXPECT_TRUE(report_json(calm.path())["preemptions"].is_null());
+}
+
+TEST(ReportData, ASweepHasItsNotesAmongTheWarnings) {
+  const test::TemporaryDirectory directory;
+  directory.write(
+      "s.yaml",
+      "replications: 2\npolicies: [fcfs, random]\nsweep: {grid: {cluster.nodes: [1, 2]}}\n");
+  ASSERT_EQ(test::run_corun({"sweep", "s.yaml", "-q", "--output", "s.h5"}, directory.path()).code,
+            0);
+  const Json data = report_json(directory.path("s.h5"));
+  ASSERT_FALSE(data["warnings"].empty());
+  EXPECT_NE(data["warnings"].dump().find(" [all points]"), std::string::npos) << data["warnings"];
 }
 
 }  // namespace

@@ -74,9 +74,30 @@ bool looks_like_log(const TraceHead& head, const LogProfile& profile) {
   });
 }
 
+const LogProfile* profile_beside(const std::string& path, const std::vector<RenamedColumn>& own) {
+  const auto names = [&](std::string_view ours) {
+    return std::ranges::find(own, ours, &RenamedColumn::ours) != own.end();
+  };
+  std::error_code error;
+  if (own.empty() || (names("submit_s") && names("solo_s")) ||
+      !std::filesystem::is_regular_file(path, error)) {
+    return nullptr;
+  }
+  const TraceHead head{path, first_bytes(path, "a CSV file")};
+  for (const LogProfile& profile : log_profiles()) {
+    if (looks_like_log(head, profile)) return &profile;
+  }
+  return nullptr;
+}
+
 Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys& keys,
-               const LogRules& rules) {
+               const LogRules& rules, const std::vector<RenamedColumn>& own) {
   std::vector<RenamedColumn> columns = profile.columns;
+  std::erase_if(columns, [&](const RenamedColumn& c) {
+    return std::ranges::any_of(own, [&](const RenamedColumn& mine) {
+      return mine.ours == c.ours || mine.theirs == c.theirs;
+    });
+  });
   // Columns that the profile does not name mean nothing here, whatever their names resemble: jobs carry them.
   const auto carry = [&](const std::vector<std::string>& names) {
     std::vector<bool> used(names.size(), false);
@@ -104,6 +125,7 @@ Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys&
       return !required && std::ranges::find(names, c.theirs) == names.end() &&
              !ColumnExpression::parse(c.theirs, names, problem);
     });
+    columns.insert(columns.end(), own.begin(), own.end());
     carry(names);
   }
   return read_job_csv(path, keys, columns, rules);

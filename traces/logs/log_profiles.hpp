@@ -35,8 +35,12 @@ std::span<const LogProfile> log_profiles();
 
 bool looks_like_log(const TraceHead& head, const LogProfile& profile);
 
-/// read_job_csv() with the profile's columns, without those that the file lacks but submit_s, solo_s and gpus.
+/// read_job_csv() with the profile's columns, without those that the file lacks but submit_s, solo_s and gpus. `own`: of
+/// the user; they replace the profile's columns of the same meaning or name.
 Trace read_log(const std::string& path, const LogProfile& profile, WorkloadKeys& keys,
-               const LogRules& rules);
+               const LogRules& rules, const std::vector<RenamedColumn>& own = {});
+
+/// The profile of a known log of which the user names some columns and not both times; else nullptr.
+const LogProfile* profile_beside(const std::string& path, const std::vector<RenamedColumn>& own);
 
 }  // namespace corun::inline traces

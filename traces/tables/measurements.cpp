@@ -164,7 +164,10 @@ MeasurementForm form_of(const CsvReader& csv) {
           std::string(kLucid.expected) + "; (2) Gavel's " + std::string(kGavel.expected) +
           "; (3) co-run measurements with " + std::string(kCorunExpected) +
           "; (4) groups with group, gpu, sharing, job" +
-          (is_both ? "; remove those of one form" : "; name another file or add them"));
+          (is_both
+               ? "; remove those of one form"
+               : "; name another file or add them (of a table of rates: norm is the rate beside "
+                 "the others over the rate alone)"));
 }
 
 /// Reads one file of one row per pair.

@@ -25,6 +25,12 @@
 //   versus: [policy][other][metric] Interval of policy minus other, paired by replication, or null,
 //   replicated: {isd: [policy][replication], ps: [policy][replication]},
 //   curves: {jct_s | queue_s | isd: [policy] {n, x: [value], y: [share of jobs with at most x]}},
+//   groups: null or {replications: of which they are,
+//     tenths: [policy] [mean JCT of the tenth of its jobs that takes longest, of the others],
+//     sets: [{by, kind: "gpus" | "length" | "column", names: [text], left_out: groups with less work,
+//             jobs: [group] of replication 0, work: [group] share, jct_s: [policy][group] mean of finished jobs,
+//             worst: [policy][group] share of the policy's worst tenth}]},
+//   preemptions: null (none) or [policy] {times, jobs: share, most: of a job, lost_gpu_s, isd, isd_other},      a replication
 //   sharing: null or {
 //     clusters: number of profile clusters (0: jobs have none),
 //     rows: pairs of jobs that ran together, left_out: rows that the results file dropped,

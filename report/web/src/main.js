@@ -4,6 +4,7 @@ import {readData} from './data.js';
 import {always} from './sections/always.js';
 import {answer} from './sections/answer.js';
 import {distributions} from './sections/distributions.js';
+import {groups} from './sections/groups.js';
 import {live} from './sections/live.js';
 import {origin} from './sections/origin.js';
 import {overTime} from './sections/over_time.js';
@@ -18,7 +19,7 @@ const KINDS = {replay: 'Replay', live: 'Live run', sweep: 'Sweep'};
 
 function build(data) {
   const parts = (data.kind === 'sweep' ? [sweep]
-    : [answer, policies, live, timeline, overTime, distributions, sharing]).concat(origin);
+    : [answer, policies, live, timeline, overTime, distributions, groups, sharing]).concat(origin);
   const sections = parts.flatMap((part) => part(data)).filter(Boolean);
   const s = data.source;
   const title = `${KINDS[data.kind]} of ${shown(s.workload || s.file, 80)}`;

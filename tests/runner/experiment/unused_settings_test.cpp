@@ -339,6 +339,7 @@ std::vector<ParameterRow> parameter_rows() {
       {"kube-default", "backoff_max_s", "1000"},
       {"las", "thresholds_s", "[60]", kJobs},
       {"las", "promote_after", "0", kJobs, "thresholds_s: [60]"},
+      {"sharing-las", "quantum_s", "20"},
       {"lucid", "length_ratio", "0.1", lucid},
       {"lucid", "label_sum", "-1", lucid},
       {"external", "command", groups_of_one, {}, command, true},

@@ -22,6 +22,7 @@
 #include "results/export/slurm_script.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "runner/sweep/sweep_journal.hpp"
+#include "runner/sweep/sweep_output.hpp"
 #include "runner/sweep/sweep_plan.hpp"
 #include "runner/sweep/sweep_results.hpp"
 #include "runner/sweep/sweep_resume.hpp"
@@ -839,6 +840,79 @@ TEST(SweepCommand, PrintsEachNoteOnceWithItsPoints) {
   const test::Outcome quiet =
       test::run_corun({"sweep", "s.yaml", "--output", "q.h5", "--quiet"}, directory.path());
   EXPECT_EQ(quiet.err, "");
+}
+
+/// The notes of points stay in the journal: the same bytes in one run, split, and continued from a part.
+TEST(SweepCommand, NotesAreInTheResultsAndAnswersWithTheirPoints) {
+  const test::TemporaryDirectory directory;
+  std::string jobs = "job,submit_s,solo_s\n";
+  for (int j = 0; j < 60; ++j) jobs += fmt::format("j{},{},100\n", j, 10 * j);
+  directory.write("jobs.csv", jobs);
+  directory.write("s.yaml",
+                  "workload: {source: csv, path: jobs.csv}\npolicies: [fcfs, exclusive]\n"
+                  "replications: 3\nsweep: {grid: {cluster.nodes: [2, 4, 40], control.start: "
+                  "[group, join]}}\n");
+  const auto run = [&](const std::vector<std::string>& arguments) {
+    const test::Outcome outcome = test::run_corun(arguments, directory.path());
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const auto bytes = [&](const std::string& file) { return test::read_file(directory.path(file)); };
+  run({"sweep", "s.yaml", "--output", "whole.h5", "-q"});
+  run({"sweep", "s.yaml", "--shard", "1/2", "--output", "one", "-q"});
+  run({"sweep", "s.yaml", "--shard", "2/2", "--output", "two", "-q"});
+  run({"sweep", "--merge", "two", "one", "--output", "merged.h5", "-q"});
+  EXPECT_TRUE(bytes("whole.h5") == bytes("merged.h5"));
+  std::filesystem::copy(directory.path("one"), directory.path("continued.h5.journal"));
+  run({"sweep", "s.yaml", "--output", "continued.h5", "-q"});
+  EXPECT_TRUE(bytes("whole.h5") == bytes("continued.h5"));
+
+  const std::string overload = "the jobs offer more work than the cluster can do";
+  const std::string profiles = "60 of 60 jobs have no profile";
+  const SweepResults results = read_sweep_results(directory.path("whole.h5"));
+  const auto points_of = [&](const std::string& text) {
+    for (const SweepResults::Note& note : results.notes) {
+      if (note.text.starts_with(text)) return note.points;
+    }
+    return std::vector<std::size_t>();
+  };
+  EXPECT_EQ(points_of(overload), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(points_of(profiles), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+
+  const std::string table = run({"sweep", "--answers", "whole.h5", "--figure", "f.svg"});
+  EXPECT_NE(table.find("\nnote, cluster.nodes=2 or 4: " + overload), std::string::npos) << table;
+  EXPECT_NE(table.find("note, all points: " + profiles), std::string::npos) << table;
+  EXPECT_NE(bytes("f.svg").find("Note, all points:"), std::string::npos);
+  const auto json =
+      nlohmann::json::parse(run({"sweep", "--answers", "whole.h5", "--format", "json"}));
+  ASSERT_EQ(json["notes"].size(), results.notes.size());
+  for (const auto& note : json["notes"]) {
+    if (!note["text"].get<std::string>().starts_with(overload)) continue;
+    EXPECT_EQ(note["where"], "cluster.nodes=2 or 4");
+    EXPECT_EQ(note["points"].size(), 4U);
+  }
+  const std::string csv = run({"sweep", "--answers", "whole.h5", "--format", "csv"});
+  EXPECT_NE(csv.find("\nnote,,"), std::string::npos);
+}
+
+TEST(SweepAnswers, PointsOfANoteInWords) {
+  const SweepPlan plan = plan_of(
+      "sweep: {grid: {cluster.nodes: [2, 4, 8], control.start: [group, join], world.noise: [true, "
+      "false]}}");
+  SweepResults results{plan, true, {}, {}};
+  results.policies.push_back(
+      {"fcfs", false, std::vector<std::vector<MetricValues>>(12, std::vector<MetricValues>(1))});
+  const auto words = [&](const std::vector<std::size_t>& points) {
+    return points_of_note(results, {"text", points});
+  };
+  EXPECT_EQ(words({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), "all points");
+  EXPECT_EQ(words({4, 5, 6, 7}), "cluster.nodes=4");
+  EXPECT_EQ(words({0, 1, 2, 3, 8, 9, 10, 11}), "cluster.nodes=2 or 8");
+  EXPECT_EQ(words({2, 3, 6, 7, 10, 11}), "control.start=join");
+  EXPECT_EQ(words({3}), "point 3");
+  EXPECT_EQ(words({0, 1, 2, 5, 7, 9}), "points 0, 1, 2, 5 and 2 more");
+  results.policies[0].values[11].clear();  // a point that the file lacks
+  EXPECT_EQ(words({8, 9, 10}), "cluster.nodes=8");
 }
 
 TEST(SweepCommand, AMistakeAtAPointLeavesNothingAndNamesThePoint) {

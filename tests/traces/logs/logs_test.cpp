@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <map>
@@ -456,6 +457,33 @@ TEST(Logs, EachProfileReadsItsLog) {
     for (const JobSpec& job : test::specs_of(trace)) gpus.push_back(job.gpus);
     EXPECT_EQ(gpus, c.gpus) << c.format;
   }
+}
+
+/// The rest of a known log needs no names.
+TEST(Logs, ColumnsThatAUserGivesAddToThoseOfAKnownLog) {
+  const std::string sacct =
+      "User|Elapsed|JobID|JobName|State|AllocTRES|Submit\n"
+      "ann|01:00:00|7|vit|COMPLETED|cpu=8,gres/gpu:v100=2,gres/gpu=2|2025-03-01T06:01:01\n"
+      "|01:00:00|7.batch|vit|COMPLETED|cpu=8|2025-03-01T06:01:01\n"
+      "bob|00:30:00|8|gpt2|FAILED|gres/gpu:t4=1,gres/gpu=1|2025-03-01T06:02:01\n";
+  const Trace plain = read(sacct);
+  const Trace named = read(sacct, "JobName=workload");
+  EXPECT_EQ(lengths(named), (std::vector<double>{3600, 1800}));
+  EXPECT_EQ(submits(named), submits(plain));
+  EXPECT_NE(named.jobs[0].key, named.jobs[1].key);
+  const auto carries = [](const Trace& trace, const std::string& name) {
+    return std::ranges::find(trace.carried, name, &CarriedColumn::name) != trace.carried.end();
+  };
+  EXPECT_TRUE(carries(plain, "JobName") && !carries(named, "JobName"));
+  EXPECT_TRUE(carries(plain, "User") && carries(named, "User"));
+  EXPECT_NE(named.jobs[0].spec.gpu_models, 0U);
+  // A column of the profile that the user reads otherwise.
+  const Trace numbers = read(sacct, "AllocTRES*1=gpus");
+  EXPECT_EQ(numbers.jobs[0].spec.gpus, 2);
+  EXPECT_EQ(numbers.jobs[0].spec.gpu_models, 0U) << "the number alone";
+  EXPECT_EQ(lengths(read(sacct, "Elapsed*2=solo_s")), (std::vector<double>{7200, 3600}));
+  EXPECT_NE(error_of(sacct, "JobNam=workload").find("JobNam"), std::string::npos);
+  EXPECT_NE(error_of(sacct, "JobNam=workload"), "read");
 }
 
 TEST(Logs, AProfileNeedsNoCode) {

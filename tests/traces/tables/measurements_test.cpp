@@ -608,7 +608,8 @@ TEST(Measurements, NamesThePlaceOfEveryMistake) {
       {"", "t.csv:1:1: the file is empty, expected a header line; write one"},
       {"job_a,job_b,norm_a,norm_b\na,b,1,1\n",
        "t.csv:1:1: the header is of no table of measured co-runs" + forms +
-           "name another file or add them"},
+           "name another file or add them (of a table of rates: norm is the rate beside the others "
+           "over the rate alone)"},
       {"solo_gpu_util_a,solo_k80_b\n1,2\n",
        "t.csv:1:1: the header has columns of Lucid's form and of Gavel's" + forms +
            "remove those of one form"},

@@ -4,6 +4,7 @@ import {axis, choice, ends, figure, seriesNames, tick, tooltip} from '../charts.
 import {keyPicture} from '../keys.js';
 import {capital, el, listed, metricName, metricShort, number, scaleOf, shown} from '../text.js';
 import {colour, current, mark} from '../theme.js';
+import {ratio} from './groups.js';
 import {section} from './section.js';
 
 const SETS = {
@@ -44,7 +45,8 @@ export function policies(data) {
         : `[${show(difference[1])}, ${show(difference[2])}]`;
       lines.push(el('span', {class: `difference${good}`,
         title: sure ? 'the interval of the paired difference excludes zero' : 'not significant: the interval includes zero'},
-      el('b', {}, `${sign}${difference[0] > 0 ? '+' : ''}${show(difference[0])}`), ' ', el('b', {}, range)));
+      el('b', {}, `${sign}${difference[0] > 0 ? '+' : ''}${show(difference[0])}`), ' ', el('b', {}, range),
+      metric.unit === 's' ? [' ', el('b', {title: 'ratio of the means'}, ratio(interval[0], data.summary[base][m]?.[0]))] : null));
     }
     return el('td', {}, lines);
   }
@@ -135,7 +137,7 @@ export function policies(data) {
 
   draw();
   return section('policies', 'Policies', 'The policies beside each other',
-    several ? 'Each cell has the mean, its 95 % interval, and the paired difference to the baseline. ✓ better, ✗ worse than the baseline: the interval of the difference excludes zero. Without a mark the difference is not significant. “Measured”: share of the policy’s co-run time whose cost was measured.'
+    several ? 'Each cell has the mean, its 95 % interval, and the paired difference to the baseline, of times also the ratio (×). ✓ better, ✗ worse than the baseline: the interval of the difference excludes zero. Without a mark the difference is not significant. “Measured”: share of the policy’s co-run time whose cost was measured.'
       : 'Each cell has the mean and the difference to the baseline. Fewer than three replications do not tell whether a difference is chance.',
     el('div', {class: 'controls'},
       choice('Baseline', data.policies.map((p, i) => [i, names[i]]), base, (value) => { base = Number(value); draw(); }),

@@ -6,6 +6,7 @@ import {capital, count, el, listed, metricName, number, percent, scaleOf, shown}
 import {colour, current} from '../theme.js';
 import {assumedSpeeds, warned} from './answer.js';
 import {explained} from './policies.js';
+import {ratio} from './groups.js';
 import {section} from './section.js';
 
 export function sweep(data) {
@@ -16,7 +17,7 @@ export function sweep(data) {
   const settingOf = (values) => Object.entries(values).map(([key, value]) => `${shown(key, 60)} = ${shown(value, 40) || '(as configured)'}`).join(', ');
   const bracket = (interval, factor) => (interval.lo === null || interval.lo === interval.hi ? ''
     : ` [${number(factor * interval.lo)}, ${number(factor * interval.hi)}]`);
-  return [sweepAnswer(), described(), scenarios(), bestConfigurations(), effects(), front(), differences()].filter(Boolean);
+  return [sweepAnswer(), described(), scenarios(), worlds(), bestConfigurations(), effects(), front(), differences()].filter(Boolean);
 
   function sweepAnswer() {
     const rows = s.best.map((b) => {
@@ -78,6 +79,33 @@ export function sweep(data) {
     });
     return section('scenarios', 'Scenarios', 'Best configuration of each scenario',
       'A scenario is what the policies meet: load, cluster, costs. What an operator chooses is compared within it.', tables.filter(Boolean));
+  }
+
+  // How results move from one assumption about costs to another: means of each policy at each value of a key of `world`.
+  function worlds() {
+    const keys = s.keys.filter((key) => key.startsWith('world.'));
+    const tables = keys.flatMap((key) => s.best.map((b) => {
+      const metric = metricOf(b.metric);
+      const of = s.policies.map((label) => s.effects.find((e) => e.metric === b.metric && e.factor === key && e.policy === label));
+      const levels = of.find(Boolean)?.levels.map((level) => level.level) ?? [];
+      if (levels.length < 2 || s.policies.length < 2) return null;
+      const value = (p, l) => of[p]?.levels[l]?.mean ?? null;
+      const {factor, unit} = scaleOf(metric, s.policies.flatMap((_, p) => levels.map((_, l) => value(p, l))));
+      const best = levels.map((_, l) => s.policies.map((_, p) => p).filter((p) => value(p, l) !== null)
+        .reduce((a, p) => (a === null || metric.better * value(p, l) > metric.better * value(a, l) ? p : a), null));
+      const rows = s.policies.map((_, p) => [names[p], ...levels.map((_, l) => {
+        const mine = value(p, l);
+        if (mine === null) return '–';
+        const beside = metric.unit === 's' && p !== best[l] ? ` ${ratio(mine, value(best[l], l))}` : '';
+        return p === best[l] ? el('b', {}, number(factor * mine)) : `${number(factor * mine)}${beside}`;
+      })]);
+      const same = best.every((p) => p === best[0]);
+      return el('div', {class: 'block'}, el('h3', {}, `${capital(metricName(metric))}${unit ? ` [${unit}]` : ''}`),
+        el('p', {class: 'small'}, same ? `${names[best[0]]} has the best mean in all of them.` : 'The best policy is not the same in all of them.'),
+        el('div', {class: 'scroll'}, plainTable(['Policy', ...levels.map((level) => `${shown(key, 40)} = ${shown(level, 40) || '(as configured)'}`)], rows, {class: 'settings'})));
+    })).filter(Boolean);
+    return tables.length ? section('worlds', 'Worlds', 'How results move over worlds',
+      'Means over all other settings. Bold: the best in that world; ×: ratio to it. Whether a difference is significant: below.', tables) : null;
   }
 
   function bestConfigurations() {

@@ -27,16 +27,14 @@ bool runs_somewhere(const ShareProblem& problem, std::size_t job) {
   return false;
 }
 
-/// The shares that a job needs at least are about 1 when the scaled rates are: the solver's tolerances are absolute.
-double mean_of_positive(std::span<const double> values) {
-  double sum = 0;
-  double count = 0;
+/// The least positive value: the level of a program is of this size when it is one of the scaled rates, and the
+/// solver's tolerances are absolute.
+double least_positive(std::span<const double> values) {
+  double least = std::numeric_limits<double>::infinity();
   for (const double value : values) {
-    if (value <= 0) continue;
-    sum += value;
-    ++count;
+    if (value > 0) least = std::min(least, value);
   }
-  return count > 0 ? sum / count : 1;
+  return least;
 }
 
 std::vector<double> scaled_rates(const ShareProblem& problem, std::span<const double> scale) {
@@ -55,7 +53,7 @@ Shares max_min_scaled(const ShareProblem& problem, std::span<const double> scale
     shares.x.assign(problem.units.size() * problem.types(), 0.0);
     return shares;
   }
-  const double unit = mean_of_positive(scaled_rates(problem, scale));
+  const double unit = least_positive(scaled_rates(problem, scale));
   std::vector<double> normed(scale.begin(), scale.end());
   for (double& s : normed) s /= unit;
   ShareProgram shape(problem, normed, rated, kNoCost);
@@ -124,8 +122,8 @@ std::vector<double> isolated_rates(const ShareProblem& problem) {
 }
 
 Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis) {
-  constexpr int kMostPrograms = 60;      // it takes 3 to 8
-  constexpr double kConverged = 1e-9;    // of the objective
+  constexpr int kMostPrograms = 100;   // it takes 4 to 10
+  constexpr double kConverged = 1e-11;  // of z, and of the level
   const std::size_t jobs = problem.jobs.size();
   const std::vector<double> alone = isolated_rates(problem);
   std::vector<double> whole(jobs, 0.0);  // D_i; 0: the job runs nowhere
@@ -144,20 +142,34 @@ Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis) {
   };
   Shares best = equal_shares(problem);
   best.objective = worst(alone);
+  // level(z) rises with z and is 1 at the optimum: secants between a z that is too low and one that is not.
+  double low = 0;
+  for (std::size_t j = 0; j < jobs; ++j) {
+    if (whole[j] > 0) low = std::max(low, problem.jobs[j].age_s / whole[j]);
+  }
+  double high = best.objective;
+  double z = high;
+  std::optional<std::pair<double, double>> last;  // z, level
   std::vector<double> scale(jobs, 0.0);
   for (int n = 0; n < kMostPrograms; ++n) {
     for (std::size_t j = 0; j < jobs; ++j) {
       const ShareJob& job = problem.jobs[j];
-      // At the present z every job can reach its rate, so the factor is positive.
-      scale[j] = whole[j] == 0 ? 0 : (best.objective * whole[j] - job.age_s) / job.steps_left;
+      scale[j] = whole[j] == 0 ? 0 : std::max(z * whole[j] - job.age_s, 0.0) / job.steps_left;
     }
     Shares found = max_min_scaled(problem, scale, basis);
     if (found.x.empty()) break;
+    const double level = found.objective;
     found.objective = worst(throughputs(problem, found.x));
-    const bool better = found.objective < best.objective;
-    const bool converged = found.objective > best.objective * (1 - kConverged);
-    if (better || n == 0) best = std::move(found);
-    if (converged) break;
+    if (level >= 1) high = std::min(high, std::min(z, found.objective));
+    if (level < 1) low = std::max(low, z);
+    if (n == 0 || found.objective < best.objective) best = std::move(found);
+    if (std::abs(level - 1) < kConverged || high - low <= kConverged * high) break;
+    double next = high;
+    if (last && last->second != level) {
+      next = z + (1 - level) * (z - last->first) / (level - last->second);
+    }
+    last = {z, level};
+    z = next > low && (next < high || n == 0) ? next : low + (high - low) / 2;
   }
   return best;
 }

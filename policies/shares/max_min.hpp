@@ -45,9 +45,8 @@ Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis = nullptr
 ///
 ///   rho_i = (age_i + left_i / sum r x) / (isolated_i + left_i / q_i),   q_i = sum_t r_it y_it of equal_shares()
 ///
-/// by Dinkelbach's method for several ratios (Crouzeix, Ferland and Schaible, J. Optim. Theory Appl. 47, 1985): a
-/// max-min program with scale (z D_i - age_i) / left_i, D_i the denominator, for falling z. Weights have no part.
-/// Objective: the greatest rho.
+/// which is a max-min program with scale (z D_i - age_i) / left_i, D_i the denominator, for the z at which its level is 1:
+/// a root found by secants. Weights have no part. Objective: the greatest rho.
 Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis = nullptr);
 
 /// q_i of finish_time_fairness(), by job.

@@ -15,7 +15,7 @@ constexpr double kRise = 1.0001;
 /// A 0/1 variable counts as whole this close to a whole number.
 constexpr double kWhole = 1e-6;
 /// Rows that must keep a level keep it but for this share of it: the level itself has the solver's tolerance.
-constexpr double kKept = 1 - 1e-8;
+constexpr double kKept = 1 - 1e-10;
 
 struct Levels {
   std::vector<double> level;  ///< by job, scaled

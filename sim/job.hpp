@@ -24,6 +24,7 @@ struct JobSpec {
   Duration work{0};  ///< solo time of all its work on the reference GPU (gang: on each of its GPUs)
   int gpus = 1;      ///< gang size: all of them at once
   int priority = 0;  ///< larger goes first with policies that use priorities
+  double weight = 1;  ///< of the job's share with policies that share time fairly; above 0
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
   /// GPU models on which it may run: bit i stands for Trace::gpu_model_names[i]; 0: any. Before a run the runner sets that

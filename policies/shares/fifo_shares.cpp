@@ -20,8 +20,8 @@ std::optional<std::size_t> FifoShares::type_for(const ShareProblem& problem, std
   if (options_.types == FifoTypes::kDrawn) {
     return types[draws_.below(static_cast<std::uint32_t>(types.size()))];
   }
-  return *std::ranges::max_element(
-      types, {}, [&](std::size_t t) { return problem.rate(job, t).a; });
+  return *std::ranges::max_element(types, {},
+                                   [&](std::size_t t) { return problem.rate(job, t).a; });
 }
 
 void FifoShares::pack(const ShareProblem& problem,

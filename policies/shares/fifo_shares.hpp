@@ -14,14 +14,15 @@
 namespace corun::inline policies {
 
 enum class FifoTypes : std::uint8_t {
-  kDrawn,    ///< a job that starts draws one of the types with free GPUs, and keeps it
+  kDrawn,  ///< a job that starts draws one of the types with free GPUs, and keeps it
   kFastest,  ///< all are assigned anew, in their order, each to the type with free GPUs on which it is fastest
-  kPacked,   ///< as kFastest; then jobs join the one with which the sum of both normalised rates is greatest
+  kPacked,  ///< as kFastest; then jobs join the one with which the sum of both normalised rates is greatest
 };
 
 struct FifoOptions {
   FifoTypes types = FifoTypes::kDrawn;
-  double threshold = 1.5;  ///< kPacked: the sum must be above; the first job that finds no partner ends the packing
+  double threshold =
+      1.5;  ///< kPacked: the sum must be above; the first job that finds no partner ends the packing
   /// Gavel's fault: a gang takes a type that has any free GPU, so more GPUs are handed out than there are; the round
   /// mechanism then lets the gangs take turns. Else a gang that finds no type with enough GPUs lets all behind it
   /// wait.

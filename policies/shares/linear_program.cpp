@@ -97,8 +97,8 @@ class LinearProgram::Solver {
     solution.x.assign(program_.columns(), 0.0);
     for (std::size_t i = 0; i < held_.size(); ++i) {
       const std::uint32_t c = held_[i];
-      solution.x[c] = std::clamp(clp_.primalColumnSolution()[i], program_.least_[c],
-                                 program_.most_[c]);
+      solution.x[c] =
+          std::clamp(clp_.primalColumnSolution()[i], program_.least_[c], program_.most_[c]);
     }
   }
 
@@ -164,8 +164,7 @@ ProgramSolution LinearProgram::maximise(ProgramBasis* basis) const {
   std::vector<std::uint32_t> held;
   std::vector<std::uint32_t> others;
   for (std::uint32_t c = 0; c < columns(); ++c) {
-    const bool wanted =
-        core_[c] || (warm && basis->columns.contains(column_keys_[c]));
+    const bool wanted = core_[c] || (warm && basis->columns.contains(column_keys_[c]));
     (wanted ? held : others).push_back(c);
   }
   if (others.size() <= 2 * few) {
@@ -188,11 +187,13 @@ ProgramSolution LinearProgram::maximise(ProgramBasis* basis) const {
   while (solution.status == ProgramStatus::kOptimal && !others.empty()) {
     gains.clear();
     for (const std::uint32_t c : others) {
-      if (const double gain = solver.gain(c); gain > kProgramTolerance) gains.emplace_back(-gain, c);
+      if (const double gain = solver.gain(c); gain > kProgramTolerance)
+        gains.emplace_back(-gain, c);
     }
     if (gains.empty()) break;
     const std::size_t taken = std::min(gains.size(), few);
-    std::partial_sort(gains.begin(), gains.begin() + static_cast<std::ptrdiff_t>(taken), gains.end());
+    std::partial_sort(gains.begin(), gains.begin() + static_cast<std::ptrdiff_t>(taken),
+                      gains.end());
     std::vector<std::uint32_t> added;
     for (std::size_t i = 0; i < taken; ++i) added.push_back(gains[i].second);
     std::ranges::sort(added);

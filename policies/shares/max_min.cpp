@@ -122,7 +122,7 @@ std::vector<double> isolated_rates(const ShareProblem& problem) {
 }
 
 Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis) {
-  constexpr int kMostPrograms = 100;   // it takes 4 to 10
+  constexpr int kMostPrograms = 100;    // it takes 4 to 10
   constexpr double kConverged = 1e-11;  // of z, and of the level
   const std::size_t jobs = problem.jobs.size();
   const std::vector<double> alone = isolated_rates(problem);

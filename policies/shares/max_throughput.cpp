@@ -30,8 +30,9 @@ Shares summed(const ShareProblem& problem, std::span<const double> prices, bool 
     shares.x.assign(problem.units.size() * problem.types(), 0.0);
     return shares;
   }
-  ShareProgram shape(problem, scale, rated,
-                     [&](std::size_t unit, std::size_t type) { return gain(unit, type) / greatest; });
+  ShareProgram shape(problem, scale, rated, [&](std::size_t unit, std::size_t type) {
+    return gain(unit, type) / greatest;
+  });
   for (std::size_t j = 0; j < rated.size(); ++j) {
     if (rated[j]) shape.program().set_row(shape.rate_row(j), 1, LinearProgram::kInfinite);
   }

@@ -73,8 +73,8 @@ void ShareProgram::add_rows(const std::vector<bool>& rated) {
     const std::uint64_t id = problem_.jobs[j].id;
     job_rows_.push_back(program_.add_row(row_key(2, id), -LinearProgram::kInfinite, 1));
     if (!rated[j]) continue;
-    rate_rows_[j] = program_.add_row(row_key(3, id), -LinearProgram::kInfinite,
-                                     LinearProgram::kInfinite);
+    rate_rows_[j] =
+        program_.add_row(row_key(3, id), -LinearProgram::kInfinite, LinearProgram::kInfinite);
   }
 }
 
@@ -85,8 +85,7 @@ void ShareProgram::add_share(std::size_t unit, std::size_t type, std::span<const
   const int gpus = problem_.jobs[jobs.a].gpus;
   const bool runs = jobs.b ? rates.a > 0 && rates.b > 0 : rates.a > 0;
   if (!runs || gpus > problem_.gpus[type]) return;
-  std::vector<LinearProgram::Entry> entries{
-      {type_rows_[type], gpus}, {job_rows_[jobs.a], 1.0}};
+  std::vector<LinearProgram::Entry> entries{{type_rows_[type], gpus}, {job_rows_[jobs.a], 1.0}};
   if (rate_rows_[jobs.a]) entries.emplace_back(*rate_rows_[jobs.a], rates.a * scale[jobs.a]);
   if (jobs.b) {
     entries.emplace_back(job_rows_[*jobs.b], 1.0);

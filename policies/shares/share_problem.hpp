@@ -20,13 +20,13 @@ namespace corun::inline policies {
 
 /// A job as a program sees it.
 struct ShareJob {
-  std::uint64_t id = 0;       ///< tells it from others in later problems
-  int gpus = 1;               ///< gang
-  double weight = 1;          ///< above 0
-  double steps_left = 1;      ///< above 0, in the unit of the rates
-  double age_s = 0;           ///< since its submission
+  std::uint64_t id = 0;               ///< tells it from others in later problems
+  int gpus = 1;                       ///< gang
+  double weight = 1;                  ///< above 0
+  double steps_left = 1;              ///< above 0, in the unit of the rates
+  double age_s = 0;                   ///< since its submission
   std::optional<double> time_left_s;  ///< until its deadline (max_throughput()); above 0
-  double isolated_s = 0;      ///< time that its steps so far would have taken on an equal share
+  double isolated_s = 0;  ///< time that its steps so far would have taken on an equal share
 };
 
 /// A job by itself, or two jobs of equal gangs beside each other; by positions in ShareProblem::jobs.
@@ -42,7 +42,7 @@ struct UnitRates {
 };
 
 struct ShareProblem {
-  std::vector<int> gpus;        ///< N_t by type
+  std::vector<int> gpus;  ///< N_t by type
   std::vector<ShareJob> jobs;
   std::vector<ShareUnit> units;  ///< unit i is job i by itself for i < jobs.size(); then pairs
   std::vector<UnitRates> rates;  ///< by unit and type, row after row

@@ -79,7 +79,8 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       shared.seeds.choices,
       config_.control.plan == PlanMode::kOnce,
       stop,
-      {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work}};
+      {config_.preemption.save_s + config_.preemption.restore_s, config_.preemption.lost_work},
+      runs_in_rounds(config_) ? from_seconds(config_.control.round_s.value()) : Duration::zero()};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);

@@ -35,8 +35,8 @@ struct GavelCase {
     std::vector<std::uint32_t> jobs;
     std::map<std::uint32_t, double> steps_left;
     std::map<std::uint32_t, double> age_s;
-    std::vector<double> objectives;      ///< NaN where there was no solution
-    std::vector<std::string> statuses;   ///< "optimal", ..., of each program
+    std::vector<double> objectives;     ///< NaN where there was no solution
+    std::vector<std::string> statuses;  ///< "optimal", ..., of each program
     struct Share {
       std::uint32_t a = 0, b = 0;  ///< equal: a job by itself
       std::vector<double> x;
@@ -71,7 +71,9 @@ struct GavelCase {
   ShareProblem problem(const Allocation& at, bool packed, Rates rates) const {
     ShareProblem p;
     p.gpus = gpus;
-    const auto rounded = [&](double r) { return packed ? static_cast<double>(static_cast<float>(r)) : r; };
+    const auto rounded = [&](double r) {
+      return packed ? static_cast<double>(static_cast<float>(r)) : r;
+    };
     for (const std::uint32_t j : at.jobs) {
       p.jobs.push_back({.id = j,
                         .gpus = jobs[j].gpus,
@@ -154,8 +156,10 @@ inline GavelCase read_gavel_case(const std::filesystem::path& folder) {
     GavelCase::Allocation a;
     a.at_s = json["t"];
     a.jobs = json["jobs"].get<std::vector<std::uint32_t>>();
-    for (const auto& [job, steps] : json["steps_left"].items()) a.steps_left[static_cast<std::uint32_t>(std::stoul(job))] = steps;
-    for (const auto& [job, age] : json["age_s"].items()) a.age_s[static_cast<std::uint32_t>(std::stoul(job))] = age;
+    for (const auto& [job, steps] : json["steps_left"].items())
+      a.steps_left[static_cast<std::uint32_t>(std::stoul(job))] = steps;
+    for (const auto& [job, age] : json["age_s"].items())
+      a.age_s[static_cast<std::uint32_t>(std::stoul(job))] = age;
     for (const auto& program : json["solver"]) {
       const auto objective = [](const nlohmann::json& value) {
         return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
@@ -196,7 +200,8 @@ inline std::vector<GavelCase> gavel_cases() {
   const auto folder = std::filesystem::path(set) / "peers3" / "gavel";
   if (!std::filesystem::exists(folder)) return cases;
   std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) found.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    found.push_back(entry.path());
   std::sort(found.begin(), found.end());
   for (const auto& path : found) cases.push_back(read_gavel_case(path));
   return cases;

@@ -20,7 +20,8 @@ struct Tally {
 };
 
 /// Compares an objective with the recorded one, where the peer's solver called it optimal.
-void compare(const GavelCase& c, const GavelCase::Allocation& at, std::size_t program, double ours, Tally& tally, double least = 1e-9) {
+void compare(const GavelCase& c, const GavelCase::Allocation& at, std::size_t program, double ours,
+             Tally& tally, double least = 1e-9) {
   ASSERT_LT(program, at.objectives.size()) << c.name << " at " << at.at_s;
   const double theirs = at.objectives[program];
   const double gap = std::abs(ours - theirs) / std::max(std::abs(theirs), least);
@@ -29,8 +30,8 @@ void compare(const GavelCase& c, const GavelCase::Allocation& at, std::size_t pr
                 at.statuses[program].c_str(), gap);
     return;
   }
-  EXPECT_LE(gap, kGap) << c.name << " at " << at.at_s << ", program " << program << ": " << ours << ", recorded "
-                       << theirs;
+  EXPECT_LE(gap, kGap) << c.name << " at " << at.at_s << ", program " << program << ": " << ours
+                       << ", recorded " << theirs;
   ++tally.compared;
   tally.worst = std::max(tally.worst, gap);
 }
@@ -60,7 +61,8 @@ TEST_F(ProgramsPeers, MaxMin) {
     ProgramBasis basis;
     for (const auto& at : c.allocations) {
       if (at.objectives.empty()) continue;
-      const ShareProblem problem = c.problem(at, c.has("packed"), rates_of(c, GavelCase::Rates::kOne));
+      const ShareProblem problem =
+          c.problem(at, c.has("packed"), rates_of(c, GavelCase::Rates::kOne));
       compare(c, at, 0, max_min(problem, &basis).objective, tally_);
     }
   }
@@ -71,19 +73,23 @@ TEST_F(ProgramsPeers, WaterFilling) {
     if (!c.has("water_filling")) continue;
     for (const auto& at : c.allocations) {
       if (at.objectives.empty()) continue;
-      const ShareProblem problem = c.problem(at, c.has("packed"), rates_of(c, GavelCase::Rates::kOne));
+      const ShareProblem problem =
+          c.problem(at, c.has("packed"), rates_of(c, GavelCase::Rates::kOne));
       const WaterFilling filled = water_filling(problem);
       // The peer ends a filling at a 0/1 program that its solver calls infeasible; on packed problems it solves one
       // more program after the last, whose answer changes no share.
       for (std::size_t p = 0; p < filled.objectives.size() && p < at.objectives.size(); ++p) {
         if (p % 2 == 1) {
-          if (at.statuses[p] == "optimal") EXPECT_EQ(filled.objectives[p], std::round(at.objectives[p])) << c.name << " at " << at.at_s << " " << p;
+          if (at.statuses[p] == "optimal")
+            EXPECT_EQ(filled.objectives[p], std::round(at.objectives[p]))
+                << c.name << " at " << at.at_s << " " << p;
           if (at.statuses[p] != "optimal") break;
         } else {
           compare(c, at, p, filled.objectives[p], tally_);
         }
       }
-      if (!c.has("packed") && at.statuses.back() == "optimal") EXPECT_EQ(filled.objectives.size(), at.objectives.size()) << c.name << " at " << at.at_s;
+      if (!c.has("packed") && at.statuses.back() == "optimal")
+        EXPECT_EQ(filled.objectives.size(), at.objectives.size()) << c.name << " at " << at.at_s;
     }
   }
 }
@@ -99,7 +105,10 @@ TEST_F(ProgramsPeers, MaxThroughput) {
     ProgramBasis basis;
     for (const auto& at : c.allocations) {
       if (at.objectives.empty()) continue;
-      compare(c, at, 0, max_throughput(c.problem(at, false, GavelCase::Rates::kOwn), prices, &basis).objective, tally_);
+      compare(
+          c, at, 0,
+          max_throughput(c.problem(at, false, GavelCase::Rates::kOwn), prices, &basis).objective,
+          tally_);
     }
   }
 }
@@ -110,7 +119,8 @@ TEST_F(ProgramsPeers, MakespanFindsTheSameTimes) {
     ProgramBasis basis;
     for (const auto& at : c.allocations) {
       if (at.objectives.empty()) continue;
-      const ShareProblem problem = c.problem(at, c.has("packed"), rates_of(c, GavelCase::Rates::kFlat));
+      const ShareProblem problem =
+          c.problem(at, c.has("packed"), rates_of(c, GavelCase::Rates::kFlat));
       const Makespan found = min_makespan(problem, &basis);
       std::vector<bool> theirs;
       for (const auto& status : at.statuses) theirs.push_back(status == "optimal");
@@ -124,7 +134,8 @@ TEST_F(ProgramsPeers, FinishTimeFairness) {
   for (const GavelCase& c : cases_) {
     if (!c.has("finish_time_fairness")) continue;
     ProgramBasis basis;
-    std::map<std::uint32_t, std::pair<double, double>> isolated;  // time, rate at the last allocation
+    std::map<std::uint32_t, std::pair<double, double>>
+        isolated;  // time, rate at the last allocation
     std::map<std::uint32_t, double> left;
     for (const auto& at : c.allocations) {
       if (at.jobs.empty()) isolated.clear();

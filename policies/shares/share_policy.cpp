@@ -1,0 +1,347 @@
+#include "policies/shares/share_policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "policies/shares/max_min.hpp"
+
+namespace corun::inline policies {
+
+namespace {
+
+/// As the engine's: a whole number of steps stays one in spite of rounding.
+constexpr double kWholeSteps = 1 + 1e-15;
+/// The clock of expected ends and the engine's are the same instant this close to each other.
+constexpr double kSameInstant_s = 1e-3;
+/// Of these, a job that goes on longer than estimated has this many left.
+constexpr double kLeastSteps = 1;
+
+}  // namespace
+
+const ParametersOf<SharePolicyOptions>& share_round_parameters() {
+  using O = SharePolicyOptions;
+  static const auto all =
+      ParametersOf<O>()
+          .choice("type_order", &O::drawn_order, {{"cluster", false}, {"drawn", true}},
+                  "in which order a round fills the GPU types: that of the cluster, or drawn anew "
+                  "each round")
+          .number(
+              "reset_s", &O::reset,
+              {0, 1e7, "new shares when jobs came or went, at the earliest after this time [s]"})
+          .number(
+              "round_s", &O::round,
+              {1, 1e6, "length of a round [s]; with control.mode: rounds that of control.round_s"})
+          .number("seed", &O::seed,
+                  {0, 4294967290.0, "of this policy's draws; null: that of the replication"});
+  return all;
+}
+
+const ParametersOf<SharePolicyOptions>& share_parameters() {
+  using O = SharePolicyOptions;
+  static const auto all =
+      ParametersOf<O>()
+          .choice("heterogeneity", &O::aware, {{"aware", true}, {"agnostic", false}},
+                  "aware: the jobs' rates on each GPU type; agnostic: those on the reference type "
+                  "stand for all")
+          .choice("space_sharing", &O::pairs, {{"none", false}, {"pairs", true}},
+                  "pairs: two jobs of equal gangs may share their GPUs, at the belief's speeds")
+          .with(share_round_parameters());
+  return all;
+}
+
+SharePolicy::SharePolicy(std::unique_ptr<ShareRule> rule, std::unique_ptr<Belief> belief,
+                         SharePolicyOptions options, Duration round, std::uint32_t seed)
+    : rule_(std::move(rule)),
+      belief_(std::move(belief)),
+      options_(options),
+      engine_rounds_(round > Duration::zero()),
+      round_s_(to_seconds(engine_rounds_ ? round : options.round)),
+      types_order_(seed + 5) {}
+
+void SharePolicy::arrived(const JobView& job, Time) {
+  const std::uint32_t number = static_cast<std::uint32_t>(index(job.id));
+  const auto is_it = [&](const JobView& other) { return other.id == job.id; };
+  if (!jobs_.contains(number) && std::ranges::none_of(new_, is_it)) new_.push_back(job);
+}
+
+void SharePolicy::departed(JobId job, LogKind how, Time) {
+  if (how != LogKind::kFinish && how != LogKind::kFail) return;  // it comes back
+  std::erase_if(new_, [job](const JobView& other) { return other.id == job; });
+  const auto number = static_cast<std::uint32_t>(index(job));
+  if (jobs_.contains(number)) gone_.push_back(number);
+}
+
+void SharePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
+  if (view.pass() == last_pass_) return;  // this pass is already decided
+  last_pass_ = view.pass();
+  if (!rounds_) begin(view);
+  const Time now = view.now();
+  const bool over = engine_rounds_ || now - round_start_ >= from_seconds(round_s_);
+  const bool any_runs = std::ranges::any_of(
+      view.gpus(), [](const GpuState& g) { return !g.profiling && !g.residents.empty(); });
+  if (!running_.empty() && any_runs && (!over || now == round_start_)) return;  // it goes on
+  const bool was_idle = running_.empty();
+  const bool came = !new_.empty();
+  reckon(now);
+  add_new(view);
+  if (jobs_.empty()) return;
+  // Nothing ran, and it was the timer that woke the policy: no job is to come.
+  const bool woken = idle_ && was_idle && !came && last_pass_ > 0;
+  if (woken) rounds_->restart();
+  if (rounds_->due(clock_s_)) new_shares(clock_s_);
+  start_round(view, out);
+  idle_ = running_.empty();
+  if (idle_ && woken) return;  // nothing will change
+  out.push_back(WakeAt{engine_rounds_ ? now + Duration{1} : later(now, from_seconds(round_s_))});
+}
+
+/// The GPU types of the cluster, at the first call.
+void SharePolicy::begin(const ClusterView& view) {
+  types_.resize(view.cluster().types().size());
+  gpus_.resize(types_.size());
+  for (std::size_t g = 0; g < view.gpus().size(); ++g) {
+    const GpuId gpu{static_cast<std::uint32_t>(g)};
+    const GpuType& type = view.gpu_type(gpu);
+    types_[type.id] = type;
+    gpus_[type.id].push_back(gpu);
+  }
+  options_.pairs &= view.max_jobs_per_gpu(2) >= 2;
+  rounds_.emplace(types_.size(), ShareRounds::Options{.round_s = round_s_,
+                                                      .reset_s = to_seconds(options_.reset),
+                                                      .pairs = options_.pairs,
+                                                      .fill = options_.fill});
+}
+
+/// The rates of a job (a == b), or of two beside each other, on a type.
+UnitRates SharePolicy::rates_of(std::uint32_t a, std::uint32_t b, std::size_t type) const {
+  if (a == b) return {jobs_.at(a).rates[type], 0};
+  std::vector<UnitRates>& known = pair_rates_[{a, b}];
+  if (known.empty()) {
+    for (std::uint32_t t = 0; t < types_.size(); ++t) {
+      const double alone_a = jobs_.at(a).rates[t];
+      const double alone_b = jobs_.at(b).rates[t];
+      PairSpeeds speeds{0, 0};
+      if (alone_a > 0 && alone_b > 0) speeds = belief_->pair_speeds_on(JobId{a}, JobId{b}, t);
+      known.push_back({alone_a * speeds.a, alone_b * speeds.b});
+    }
+  }
+  return known[type];
+}
+
+void SharePolicy::add_new(const ClusterView& view) {
+  for (const JobView& job : new_) {
+    Known known{.view = job, .rates = {}};
+    const bool counted = job.steps > 0 && job.steps_per_s > 0;
+    known.alone = counted ? job.steps_per_s : 1;
+    known.left = counted        ? static_cast<double>(job.steps)
+                 : job.estimate ? std::max(to_seconds(*job.estimate), 1e-9)
+                                : std::numeric_limits<double>::infinity();
+    known.left_at_reset = known.left;
+    for (const GpuType& type : types_) {
+      const bool may =
+          may_run_on(job, type) && static_cast<std::size_t>(job.gpus) <= gpus_[type.id].size();
+      const double speed = job.on_types.empty() ? type.speed : job.on_types[type.id].speed;
+      known.rates.push_back(may ? known.alone * speed : 0);
+    }
+    const auto number = static_cast<std::uint32_t>(index(job.id));
+    jobs_.emplace(number, std::move(known));
+    rounds_->add(number, job.gpus, [&](const ShareRounds::Unit& unit, std::size_t type) {
+      const UnitRates rates = rates_of(unit.a, unit.b, type);
+      return rates.a > 0 && (!unit.pair() || rates.b > 0);
+    });
+  }
+  new_.clear();
+  (void)view;
+}
+
+/// Ends the round: what its units received and did.
+void SharePolicy::reckon(Time now) {
+  const double now_s = to_seconds(now);
+  double end_s = now_s;
+  if (!running_.empty()) {
+    end_s = std::ranges::max_element(running_, {}, &Running::end_s)->end_s;
+    if (std::abs(end_s - now_s) > kSameInstant_s) end_s = now_s;  // estimates were wrong
+  }
+  // The order decides the last bits of sums, and with them who is first of equals: that of Gavel.
+  std::ranges::sort(running_, {}, [](const Running& r) {
+    return std::tuple(-r.end_s, r.placed.unit.a, r.placed.unit.b);
+  });
+  for (const Running& r : running_) {
+    const ShareRounds::Unit& unit = r.placed.unit;
+    rounds_->ran(unit, r.placed.type, std::min(r.end_s, end_s) - clock_s_);
+    const auto did = [&](std::uint32_t job, double steps) {
+      double& left = jobs_.at(job).left;
+      left = std::max(left - steps, std::min(left, kLeastSteps));
+    };
+    did(unit.a, r.steps_a);
+    if (unit.pair()) did(unit.b, r.steps_b);
+  }
+  running_.clear();
+  for (const std::uint32_t job : gone_) {
+    rounds_->remove(job);
+    jobs_.erase(job);
+    std::erase_if(pair_rates_,
+                  [job](const auto& p) { return p.first.first == job || p.first.second == job; });
+  }
+  gone_.clear();
+  clock_s_ = end_s;
+}
+
+ShareProblem SharePolicy::problem(double now_s) const {
+  ShareProblem problem;
+  for (const std::vector<GpuId>& gpus : gpus_)
+    problem.gpus.push_back(static_cast<int>(gpus.size()));
+  for (const ShareRounds::Job& job : rounds_->jobs()) {
+    const Known& known = jobs_.at(job.number);
+    ShareJob j{.id = job.number,
+               .gpus = job.gpus,
+               .weight = known.view.weight,
+               .steps_left = known.left,
+               .age_s = now_s - to_seconds(known.view.submit),
+               .time_left_s = std::nullopt,
+               .isolated_s = known.isolated_s};
+    if (options_.slo > 0 && known.view.estimate) {
+      const double deadline_s =
+          to_seconds(known.view.submit) + options_.slo * to_seconds(*known.view.estimate);
+      if (deadline_s > now_s) j.time_left_s = deadline_s - now_s;
+    }
+    problem.jobs.push_back(j);
+  }
+  append_units(problem, rounds_->jobs());
+  return problem;
+}
+
+void SharePolicy::append_units(ShareProblem& problem,
+                               std::span<const ShareRounds::Job> jobs) const {
+  const auto add = [&](std::uint32_t a, std::optional<std::uint32_t> b) {
+    problem.units.push_back({a, b});
+    const std::uint32_t first = jobs[a].number;
+    const std::uint32_t second = b ? jobs[*b].number : first;
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      UnitRates rates = rates_of(first, second, t);
+      if (!options_.aware) {
+        // On the reference type, where the job runs at all.
+        if (rates.a > 0) rates.a *= jobs_.at(first).alone / jobs_.at(first).rates[t];
+        if (rates.b > 0) rates.b *= jobs_.at(second).alone / jobs_.at(second).rates[t];
+      }
+      problem.rates.push_back(rates);
+    }
+  };
+  for (std::uint32_t j = 0; j < jobs.size(); ++j) add(j, std::nullopt);
+  if (!options_.pairs) return;
+  for (std::uint32_t b = 0; b < jobs.size(); ++b) {
+    for (std::uint32_t a = 0; a < b; ++a) {
+      if (jobs[a].gpus == jobs[b].gpus) add(a, b);
+    }
+  }
+}
+
+void SharePolicy::new_shares(double now_s) {
+  for (auto& [number, known] : jobs_) {
+    if (known.isolated_rate > 0 && std::isfinite(known.left)) {
+      known.isolated_s += (known.left_at_reset - known.left) / known.isolated_rate;
+    }
+    known.left_at_reset = known.left;
+  }
+  const ShareProblem asked = problem(now_s);
+  const std::vector<double> isolated = isolated_rates(asked);
+  for (std::size_t j = 0; j < asked.jobs.size(); ++j) {
+    jobs_.at(static_cast<std::uint32_t>(asked.jobs[j].id)).isolated_rate = isolated[j];
+  }
+  const Shares shares = rule_->shares(asked);
+  std::vector<ShareRounds::Given> given;
+  for (std::size_t u = 0; u < asked.units.size() && !shares.x.empty(); ++u) {
+    const auto x = std::span(shares.x).subspan(u * types_.size(), types_.size());
+    if (std::ranges::all_of(x, [](double share) { return share == 0; })) continue;
+    const auto a = static_cast<std::uint32_t>(asked.jobs[asked.units[u].a].id);
+    const auto b =
+        static_cast<std::uint32_t>(asked.jobs[asked.units[u].b.value_or(asked.units[u].a)].id);
+    given.push_back({{a, b}, {x.begin(), x.end()}});
+  }
+  rounds_->reset(now_s, given);
+}
+
+/// The steps that a job should do in a round, and when it should be done with them [s from its start].
+double SharePolicy::progress(std::uint32_t job, double rate, double& steps) const {
+  const Known& known = jobs_.at(job);
+  steps = rate * round_s_;
+  if (engine_rounds_ && known.view.steps > 0)
+    steps = std::max(std::floor(steps * kWholeSteps), 1.0);
+  steps = std::min(steps, known.left);
+  return steps / rate;
+}
+
+void SharePolicy::start_round(const ClusterView& view, std::vector<Decision>& out) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t t = 0; t < types_.size(); ++t) {
+    if (!gpus_[t].empty()) order.push_back(t);
+  }
+  if (options_.drawn_order) types_order_.shuffle(std::span(order));
+  std::vector<int> free;
+  for (const std::vector<GpuId>& gpus : gpus_) {
+    free.push_back(static_cast<int>(
+        std::ranges::count_if(gpus, [&](GpuId g) { return !view.gpu(g).profiling; })));
+  }
+  round_start_ = view.now();
+  for (const ShareRounds::Placed& placed : rounds_->choose(free, order)) {
+    Running r{.placed = placed, .gpus = {}};
+    const ShareRounds::Unit& unit = placed.unit;
+    const UnitRates rates = rates_of(unit.a, unit.b, placed.type);
+    r.end_s = clock_s_ + progress(unit.a, rates.a, r.steps_a);
+    if (unit.pair()) r.end_s = std::max(r.end_s, clock_s_ + progress(unit.b, rates.b, r.steps_b));
+    running_.push_back(std::move(r));
+  }
+  place(view, out);
+}
+
+/// Units that go on stay in place; others are preempted, or start on the lowest GPUs that are left.
+void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
+  std::map<std::uint32_t, std::vector<GpuId>> held;  // by resident
+  for (std::size_t g = 0; g < view.gpus().size(); ++g) {
+    if (view.gpus()[g].profiling) continue;
+    for (const JobId j : view.gpus()[g].residents) {
+      held[static_cast<std::uint32_t>(index(j))].push_back(GpuId{static_cast<std::uint32_t>(g)});
+    }
+  }
+  std::vector<bool> taken(view.gpus().size(), false);
+  std::vector<Running*> starting;
+  for (Running& r : running_) {
+    const ShareRounds::Unit& unit = r.placed.unit;
+    const auto at = held.find(unit.a);
+    const bool stays = at != held.end() && view.gpu_type(at->second.front()).id == r.placed.type &&
+                       view.gpu(at->second.front()).residents.size() == (unit.pair() ? 2U : 1U) &&
+                       (!unit.pair() || (held.contains(unit.b) && held[unit.b] == at->second));
+    if (!stays) {
+      starting.push_back(&r);
+      continue;
+    }
+    r.gpus = at->second;
+    for (const GpuId g : r.gpus) taken[index(g)] = true;
+  }
+  Preempt preempt;
+  for (std::size_t g = 0; g < view.gpus().size(); ++g) {
+    if (taken[g] || view.gpus()[g].profiling) continue;
+    for (const JobId j : view.gpus()[g].residents) {
+      if (std::ranges::find(preempt.jobs, j) == preempt.jobs.end()) preempt.jobs.push_back(j);
+    }
+  }
+  if (!preempt.jobs.empty()) out.push_back(std::move(preempt));
+  const auto gang = [&](const Running* r) { return jobs_.at(r->placed.unit.a).view.gpus; };
+  std::ranges::stable_sort(starting, std::ranges::greater{}, gang);
+  for (Running* r : starting) {
+    const ShareRounds::Unit& unit = r->placed.unit;
+    for (const GpuId g : gpus_[r->placed.type]) {
+      if (taken[index(g)] || view.gpu(g).profiling) continue;
+      r->gpus.push_back(g);
+      taken[index(g)] = true;
+      if (r->gpus.size() == static_cast<std::size_t>(gang(r))) break;
+    }
+    StartGroup start{{JobId{unit.a}}, r->gpus};
+    if (unit.pair()) start.jobs.push_back(JobId{unit.b});
+    out.push_back(std::move(start));
+  }
+}
+
+}  // namespace corun::inline policies

@@ -17,6 +17,7 @@
 #include "policies/kube_default.hpp"
 #include "runner/config/config_keys.hpp"
 #include "runner/config/config_writer.hpp"
+#include "runner/experiment/engine_options.hpp"
 #include "traces/trace_statistics.hpp"
 
 namespace corun::inline runner {
@@ -465,6 +466,28 @@ Reason thresholds(const SettingsInUse& use, const PolicyInUse& p) {
                                least_of(usual.numbers("thresholds_s"))));
 }
 
+/// For policies that give shares of GPU types.
+Reason gpu_types(const SettingsInUse& use, const PolicyInUse&) {
+  return use.cluster.spec.models().size() < 2 ? "the cluster has one GPU type" : "";
+}
+
+Reason own_rounds(const SettingsInUse& use, const PolicyInUse&) {
+  return runs_in_rounds(use.config) ? "control.mode is rounds, and control.round_s holds" : "";
+}
+
+Reason seed_of_draws(const SettingsInUse& use, const PolicyInUse& p) {
+  if (p.policy.entry->name == "gandiva") return co_runners(use, p);
+  if (Reason none = gpu_types(use, p); !none.empty()) return none;
+  const bool draws_types =
+      p.policy.entry->name == "fifo-by-type" && p.parameters.choice("choice") == "drawn";
+  return draws_types || p.parameters.choice("type_order") == "drawn" ? "" : "nothing is drawn";
+}
+
+Reason least_sum_of_speeds(const SettingsInUse& use, const PolicyInUse& p) {
+  if (p.policy.entry->name != "fifo-by-type") return "";
+  return p.parameters.choice("choice") == "packed" ? co_runners(use, p) : "choice is not packed";
+}
+
 struct ParameterRule {
   std::string_view parameter;
   Reason (*without_effect)(const SettingsInUse&, const PolicyInUse&);
@@ -495,6 +518,14 @@ constexpr std::array kParameterRules{
     ParameterRule{"most_jobs", co_runners},
     ParameterRule{"capacity_pct", co_runners},
     ParameterRule{"memory", joined_memory},
+    ParameterRule{"heterogeneity", gpu_types},
+    ParameterRule{"space_sharing", co_runners},
+    ParameterRule{"type_order", gpu_types},
+    ParameterRule{"round_s", own_rounds},
+    ParameterRule{"seed", seed_of_draws},
+    ParameterRule{"prices", gpu_types},
+    ParameterRule{"threshold", least_sum_of_speeds},
+    ParameterRule{"gangs", gangs},
 };
 
 bool is_default(const ParameterSpec& spec, const ParameterValue& value) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -14,8 +15,9 @@ namespace {
 constexpr double kRise = 1.0001;
 /// A 0/1 variable counts as whole this close to a whole number.
 constexpr double kWhole = 1e-6;
-/// Rows that must keep a level keep it but for this share of it: the level itself has the solver's tolerance.
-constexpr double kKept = 1 - 1e-10;
+/// Rows that must keep a level keep it but for this share of it: the level itself has the solver's tolerance. The next
+/// one is taken where the solver finds no solution.
+constexpr std::array kKept{1 - 1e-10, 1 - 1e-8, 1 - 1e-6};
 
 struct Levels {
   std::vector<double> level;  ///< by job, scaled
@@ -26,11 +28,11 @@ struct Levels {
 constexpr auto kFreeShares = [](std::size_t, std::size_t) { return 0.0; };
 
 ShareProgram program_at(const ShareProblem& problem, std::span<const double> scale,
-                        const Levels& levels) {
+                        const Levels& levels, double kept) {
   ShareProgram shape(problem, scale, levels.rated, kFreeShares);
   for (std::size_t j = 0; j < levels.level.size(); ++j) {
     if (!levels.rated[j]) continue;
-    shape.program().set_row(shape.rate_row(j), levels.level[j] * kKept, LinearProgram::kInfinite);
+    shape.program().set_row(shape.rate_row(j), levels.level[j] * kept, LinearProgram::kInfinite);
   }
   return shape;
 }
@@ -44,8 +46,9 @@ class MostRising {
     std::vector<double> x;
   };
 
-  MostRising(const ShareProblem& problem, std::span<const double> scale, const Levels& levels)
-      : shape_(program_at(problem, scale, levels)) {
+  MostRising(const ShareProblem& problem, std::span<const double> scale, const Levels& levels,
+             double kept)
+      : shape_(program_at(problem, scale, levels, kept)) {
     for (std::size_t j = 0; j < levels.level.size(); ++j) {
       if (!levels.open[j]) continue;
       const LinearProgram::Entry rise{shape_.rate_row(j), -(kRise - 1) * levels.level[j]};
@@ -110,21 +113,29 @@ WaterFilling water_filling(const ShareProblem& problem, ProgramBasis* basis) {
   WaterFilling filled;
   filled.shares.x.assign(problem.units.size() * problem.types(), 0.0);
   while (std::ranges::find(levels.open, true) != levels.open.end()) {
-    ShareProgram shape = program_at(problem, scale, levels);
-    std::vector<LinearProgram::Entry> rise;
-    for (std::size_t j = 0; j < jobs; ++j) {
-      if (levels.open[j]) rise.emplace_back(shape.rate_row(j), -1.0);
+    ProgramSolution raised;
+    for (const double kept : kKept) {
+      ShareProgram shape = program_at(problem, scale, levels, kept);
+      std::vector<LinearProgram::Entry> rise;
+      for (std::size_t j = 0; j < jobs; ++j) {
+        if (levels.open[j]) rise.emplace_back(shape.rate_row(j), -1.0);
+      }
+      shape.add_variable(ShareProgram::kLevelKey, 1, LinearProgram::kInfinite, rise);
+      raised = shape.program().maximise(basis);
+      if (raised.status != ProgramStatus::kOptimal) continue;
+      filled.shares.x = shape.shares(raised);
+      break;
     }
-    shape.add_variable(ShareProgram::kLevelKey, 1, LinearProgram::kInfinite, rise);
-    const ProgramSolution raised = shape.program().maximise(basis);
     if (raised.status != ProgramStatus::kOptimal) break;
-    filled.shares.x = shape.shares(raised);
     filled.shares.objective = raised.objective;
     filled.objectives.push_back(raised.objective);
     for (std::size_t j = 0; j < jobs; ++j) {
       if (levels.open[j]) levels.level[j] += raised.objective;
     }
-    const auto most = MostRising(problem, scale, levels).solve();
+    std::optional<MostRising::Answer> most;
+    for (const double kept : kKept) {
+      if (!most) most = MostRising(problem, scale, levels, kept).solve();
+    }
     if (!most) break;
     filled.objectives.push_back(static_cast<double>(most->jobs.size()));
     const auto open_before = std::ranges::count(levels.open, true);

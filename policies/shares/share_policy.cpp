@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
 
 #include "policies/shares/max_min.hpp"
@@ -17,6 +18,27 @@ constexpr double kWholeSteps = 1 + 1e-15;
 constexpr double kSameInstant_s = 1e-3;
 /// Of these, a job that goes on longer than estimated has this many left.
 constexpr double kLeastSteps = 1;
+
+/// The double nearest to a time [s]: a decimal number of the trace is read as that, too, so that ties are ties.
+double nearest_seconds(Time t) { return static_cast<double>(t.count()) / 1e9; }
+
+/// Where the shares do not depend on types, the time of each job by itself is spread over them in proportion to
+/// their GPUs: no type is left to a few jobs by the choice of a solver.
+void spread_over_types(const ShareProblem& problem, std::vector<double>& x) {
+  const std::size_t types = problem.types();
+  for (std::size_t j = 0; j < problem.jobs.size(); ++j) {
+    for (std::size_t t = 0; t < types; ++t) {
+      const bool full = problem.rate(j, t).a > 0 || problem.gpus[t] == 0;
+      if (!full) return;  // a job that does not run everywhere needs its own shares
+    }
+  }
+  const double total = problem.total_gpus();
+  for (std::size_t j = 0; j < problem.jobs.size(); ++j) {
+    double* const row = &x[j * types];
+    const double sum = std::accumulate(row, row + types, 0.0);
+    for (std::size_t t = 0; t < types; ++t) row[t] = sum * problem.gpus[t] / total;
+  }
+}
 
 }  // namespace
 
@@ -158,12 +180,15 @@ void SharePolicy::add_new(const ClusterView& view) {
 
 /// Ends the round: what its units received and did.
 void SharePolicy::reckon(Time now) {
-  const double now_s = to_seconds(now);
+  const double now_s = nearest_seconds(now);
   double end_s = now_s;
-  if (!running_.empty()) {
+  const bool ran = !running_.empty();
+  if (ran) {
     end_s = std::ranges::max_element(running_, {}, &Running::end_s)->end_s;
-    if (std::abs(end_s - now_s) > kSameInstant_s) end_s = now_s;  // estimates were wrong
   }
+  const double expected_end_s = end_s;
+  // Estimates were wrong, or the cluster was idle for a while.
+  if (std::abs(end_s - now_s) > kSameInstant_s) end_s = now_s;
   // The order decides the last bits of sums, and with them who is first of equals: that of Gavel.
   std::ranges::sort(running_, {}, [](const Running& r) {
     return std::tuple(-r.end_s, r.placed.unit.a, r.placed.unit.b);
@@ -186,6 +211,11 @@ void SharePolicy::reckon(Time now) {
                   [job](const auto& p) { return p.first.first == job || p.first.second == job; });
   }
   gone_.clear();
+  if (ran && jobs_.empty() && expected_end_s < now_s - kSameInstant_s) {
+    // The round that began when the last job ended had no jobs; this policy was not asked.
+    if (rounds_->due(expected_end_s)) rounds_->reset(expected_end_s, {});
+    draw_order();
+  }
   clock_s_ = end_s;
 }
 
@@ -199,12 +229,12 @@ ShareProblem SharePolicy::problem(double now_s) const {
                .gpus = job.gpus,
                .weight = known.view.weight,
                .steps_left = known.left,
-               .age_s = now_s - to_seconds(known.view.submit),
+               .age_s = now_s - nearest_seconds(known.view.submit),
                .time_left_s = std::nullopt,
                .isolated_s = known.isolated_s};
     if (options_.slo > 0 && known.view.estimate) {
       const double deadline_s =
-          to_seconds(known.view.submit) + options_.slo * to_seconds(*known.view.estimate);
+          nearest_seconds(known.view.submit) + options_.slo * to_seconds(*known.view.estimate);
       if (deadline_s > now_s) j.time_left_s = deadline_s - now_s;
     }
     problem.jobs.push_back(j);
@@ -250,7 +280,8 @@ void SharePolicy::new_shares(double now_s) {
   for (std::size_t j = 0; j < asked.jobs.size(); ++j) {
     jobs_.at(static_cast<std::uint32_t>(asked.jobs[j].id)).isolated_rate = isolated[j];
   }
-  const Shares shares = rule_->shares(asked);
+  Shares shares = rule_->shares(asked);
+  if (!options_.aware && !asked.packed() && !shares.x.empty()) spread_over_types(asked, shares.x);
   std::vector<ShareRounds::Given> given;
   for (std::size_t u = 0; u < asked.units.size() && !shares.x.empty(); ++u) {
     const auto x = std::span(shares.x).subspan(u * types_.size(), types_.size());
@@ -273,12 +304,16 @@ double SharePolicy::progress(std::uint32_t job, double rate, double& steps) cons
   return steps / rate;
 }
 
-void SharePolicy::start_round(const ClusterView& view, std::vector<Decision>& out) {
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t t = 0; t < types_.size(); ++t) {
-    if (!gpus_[t].empty()) order.push_back(t);
-  }
+/// The order in which a round fills the types.
+std::vector<std::uint32_t> SharePolicy::draw_order() {
+  std::vector<std::uint32_t> order(types_.size());
+  std::iota(order.begin(), order.end(), 0U);
   if (options_.drawn_order) types_order_.shuffle(std::span(order));
+  return order;
+}
+
+void SharePolicy::start_round(const ClusterView& view, std::vector<Decision>& out) {
+  const std::vector<std::uint32_t> order = draw_order();
   std::vector<int> free;
   for (const std::vector<GpuId>& gpus : gpus_) {
     free.push_back(static_cast<int>(

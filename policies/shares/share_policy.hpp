@@ -93,6 +93,7 @@ class SharePolicy final : public Policy {
   ShareProblem problem(double now_s) const;
   void append_units(ShareProblem& problem, std::span<const ShareRounds::Job> jobs) const;
   UnitRates rates_of(std::uint32_t a, std::uint32_t b, std::size_t type) const;
+  std::vector<std::uint32_t> draw_order();
   void start_round(const ClusterView& view, std::vector<Decision>& out);
   void place(const ClusterView& view, std::vector<Decision>& out);
   double progress(std::uint32_t job, double rate, double& steps) const;

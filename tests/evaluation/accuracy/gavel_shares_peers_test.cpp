@@ -93,9 +93,10 @@ TEST(GavelSharesPeers, EveryCaseEndToEnd) {
     }
     const double ratio = mean(found) / mean(c.jct_s);
     std::printf("%-32s mean JCT %.3f s, Gavel %.3f s, ratio %.4f, largest difference %.6f s\n",
-                std::filesystem::path(c.folder).filename().c_str(), mean(found), mean(c.jct_s), ratio,
-                difference);
-    const bool exact = c.policy == "isolated" || c.policy == "allox" || c.policy.starts_with("fifo");
+                std::filesystem::path(c.folder).filename().c_str(), mean(found), mean(c.jct_s),
+                ratio, difference);
+    const bool exact =
+        c.policy == "isolated" || c.policy == "allox" || c.policy.starts_with("fifo");
     if (exact) {
       EXPECT_LE(difference, 1e-3) << c.folder;
     } else if (c.policy != "gandiva") {
@@ -111,7 +112,8 @@ TEST(GavelSharesPeers, GandivaOnTheMeanOfTwentySeeds) {
     for (int seed = 0; seed < 20; ++seed) {
       sum += mean(jct_of(c, {"policies=[{name: gandiva, seed: " + std::to_string(seed) + "}]"}));
     }
-    std::printf("gandiva: mean JCT of 20 seeds %.1f s, Gavel with seed 0 %.1f s\n", sum / 20, mean(c.jct_s));
+    std::printf("gandiva: mean JCT of 20 seeds %.1f s, Gavel with seed 0 %.1f s\n", sum / 20,
+                mean(c.jct_s));
     EXPECT_NEAR(sum / 20 / mean(c.jct_s), 1, 0.1);
     return;
   }

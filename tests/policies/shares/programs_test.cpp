@@ -170,7 +170,7 @@ TEST(AlloX, ShortJobsGoFirstOnTheirFastestType) {
 }
 
 TEST(Gandiva, PairsOnlyWhereGpusAreShort) {
-  ShareProblem p = test::random_problem(3, {.jobs = 30, .packed = true});
+  ShareProblem p = test::random_problem(3, {.jobs = 30, .packed = true, .every_pair = true});
   GandivaShares gandiva(0);
   const Shares shares = gandiva.assign(p);
   std::vector<double> time(p.jobs.size(), 0.0);
@@ -201,14 +201,16 @@ TEST(MersenneTwister, DrawsAsPython) {
   const std::array<std::uint32_t, 3> expected{2675342405U, 1097127993U, 3185950873U};
   for (const std::uint32_t e : expected) EXPECT_EQ(bits.next(), e);
   MersenneTwister shuffles(5);
-  const std::array<std::array<int, 3>, 5> orders{{{0, 1, 2}, {0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {1, 0, 2}}};
+  const std::array<std::array<int, 3>, 5> orders{
+      {{0, 1, 2}, {0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {1, 0, 2}}};
   for (const auto& order : orders) {
     std::array things{0, 1, 2};
-    shuffles.shuffle(std::span(things));
+    shuffles.shuffle(std::span<int>(things));
     EXPECT_EQ(things, order);
   }
   MersenneTwister numbers(0);
-  for (const std::uint32_t e : {6U, 6U, 0U, 4U, 8U, 7U, 6U, 4U}) EXPECT_EQ(numbers.below(10), static_cast<std::uint32_t>(e));
+  for (const std::uint32_t e : {6U, 6U, 0U, 4U, 8U, 7U, 6U, 4U})
+    EXPECT_EQ(numbers.below(10), static_cast<std::uint32_t>(e));
 }
 
 }  // namespace

@@ -10,10 +10,11 @@
 namespace corun::test {
 
 struct ProblemLimits {
-  std::uint32_t jobs = 60;   ///< at most, and at least 2
-  std::uint32_t types = 4;   ///< at most
-  bool exact_jobs = false;   ///< as many jobs and types as that
+  std::uint32_t jobs = 60;  ///< at most, and at least 2
+  std::uint32_t types = 4;  ///< at most
+  bool exact_jobs = false;  ///< as many jobs and types as that
   bool packed = false;
+  bool every_pair = false;  ///< of equal gangs; else three quarters of them
 };
 
 /// Jobs of 1, 2 or 4 GPUs with weights, deadlines and ages; some run on some types only.
@@ -43,7 +44,8 @@ inline ShareProblem random_problem(std::uint64_t seed, ProblemLimits limits) {
   }
   for (std::uint32_t b = 0; limits.packed && b < jobs; ++b) {
     for (std::uint32_t a = 0; a < b; ++a) {
-      if (p.jobs[a].gpus != p.jobs[b].gpus || rng.below(4) == 0) continue;
+      if (p.jobs[a].gpus != p.jobs[b].gpus) continue;
+      if (!limits.every_pair && rng.below(4) == 0) continue;
       p.units.push_back({a, b});
       for (std::uint32_t t = 0; t < types; ++t) {
         const UnitRates alone{p.rate(a, t).a, p.rate(b, t).a};

@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
   const int count = argc > 1 ? std::stoi(argv[1]) : 1;
   for (int n = 0; n < count; ++n) {
     const bool packed = n % 3 == 2;
-    const ShareProblem p =
-        test::random_problem(static_cast<std::uint64_t>(n) + 1, {.jobs = packed ? 30U : 60U, .packed = packed});
+    const ShareProblem p = test::random_problem(static_cast<std::uint64_t>(n) + 1,
+                                                {.jobs = packed ? 30U : 60U, .packed = packed});
     nlohmann::json line;
     line["gpus"] = p.gpus;
     for (const ShareJob& job : p.jobs) {
@@ -29,13 +29,15 @@ int main(int argc, char** argv) {
                               {"isolated", job.isolated_s},
                               {"time_left", job.time_left_s.value_or(0)}});
     }
-    for (const ShareUnit& unit : p.units) line["units"].push_back({unit.a, unit.b.value_or(unit.a)});
+    for (const ShareUnit& unit : p.units)
+      line["units"].push_back({unit.a, unit.b.value_or(unit.a)});
     for (const UnitRates& rates : p.rates) line["rates"].push_back({rates.a, rates.b});
     const auto add = [&](const std::string& name, const Shares& shares) {
       line["programs"][name] = {{"x", shares.x}, {"objective", shares.objective}};
     };
     std::vector<double> prices;
-    for (std::size_t t = 0; t < p.types(); ++t) prices.push_back(0.1 + 0.3 * static_cast<double>(t));
+    for (std::size_t t = 0; t < p.types(); ++t)
+      prices.push_back(0.1 + 0.3 * static_cast<double>(t));
     add("max-min", max_min(p));
     const WaterFilling filled = water_filling(p);
     add("water-filling", filled.shares);

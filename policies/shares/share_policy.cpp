@@ -114,6 +114,12 @@ void SharePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (woken) rounds_->restart();
   if (rounds_->due(clock_s_)) new_shares(clock_s_);
   start_round(view, out);
+  if (running_.empty() && !engine_rounds_ && !woken) {
+    // Jobs wait for their first shares on an idle cluster: they get them at once.
+    rounds_->restart();
+    if (rounds_->due(clock_s_)) new_shares(clock_s_);
+    start_round(view, out);
+  }
   idle_ = running_.empty();
   if (idle_ && woken) return;  // nothing will change
   out.push_back(WakeAt{engine_rounds_ ? now + Duration{1} : later(now, from_seconds(round_s_))});
@@ -168,14 +174,21 @@ void SharePolicy::add_new(const ClusterView& view) {
       known.rates.push_back(may ? known.alone * speed : 0);
     }
     const auto number = static_cast<std::uint32_t>(index(job.id));
+    const bool held = std::ranges::any_of(gpus_, [&](const std::vector<GpuId>& gpus) {
+      return !gpus.empty() && may_run_on(job, view.gpu_type(gpus.front())) &&
+             gpus.size() >= static_cast<std::size_t>(job.gpus);
+    });
     jobs_.emplace(number, std::move(known));
+    if (!held) {
+      wide_.push_back(number);
+      continue;
+    }
     rounds_->add(number, job.gpus, [&](const ShareRounds::Unit& unit, std::size_t type) {
       const UnitRates rates = rates_of(unit.a, unit.b, type);
       return rates.a > 0 && (!unit.pair() || rates.b > 0);
     });
   }
   new_.clear();
-  (void)view;
 }
 
 /// Ends the round: what its units received and did.
@@ -195,7 +208,7 @@ void SharePolicy::reckon(Time now) {
   });
   for (const Running& r : running_) {
     const ShareRounds::Unit& unit = r.placed.unit;
-    rounds_->ran(unit, r.placed.type, std::min(r.end_s, end_s) - clock_s_);
+    if (!is_wide(r)) rounds_->ran(unit, r.placed.type, std::min(r.end_s, end_s) - clock_s_);
     const auto did = [&](std::uint32_t job, double steps) {
       double& left = jobs_.at(job).left;
       left = std::max(left - steps, std::min(left, kLeastSteps));
@@ -205,7 +218,7 @@ void SharePolicy::reckon(Time now) {
   }
   running_.clear();
   for (const std::uint32_t job : gone_) {
-    rounds_->remove(job);
+    if (std::erase(wide_, job) == 0) rounds_->remove(job);
     jobs_.erase(job);
     std::erase_if(pair_rates_,
                   [job](const auto& p) { return p.first.first == job || p.first.second == job; });
@@ -312,12 +325,47 @@ std::vector<std::uint32_t> SharePolicy::draw_order() {
   return order;
 }
 
+/// The gangs that no type can hold: on the GPUs that they have, else on the lowest ones.
+void SharePolicy::place_wide(const ClusterView& view) {
+  std::vector<bool> taken(view.gpus().size(), false);
+  for (const std::uint32_t job : wide_) {
+    const JobView& of_job = jobs_.at(job).view;
+    std::vector<GpuId> gpus;
+    for (const bool own : {true, false}) {
+      for (std::size_t g = 0; g < view.gpus().size(); ++g) {
+        const GpuId gpu{static_cast<std::uint32_t>(g)};
+        if (taken[g] || view.gpus()[g].profiling || !may_run_on(of_job, view.gpu_type(gpu)))
+          continue;
+        const bool has = std::ranges::find(view.gpus()[g].residents, of_job.id) !=
+                         view.gpus()[g].residents.end();
+        if (has == own && gpus.size() < static_cast<std::size_t>(of_job.gpus)) gpus.push_back(gpu);
+      }
+    }
+    if (gpus.size() < static_cast<std::size_t>(of_job.gpus)) continue;
+    Running r{.placed = {{job, job}, static_cast<std::uint32_t>(types_.size())}, .gpus = {}};
+    double rate = std::numeric_limits<double>::infinity();
+    for (const GpuId g : gpus) {
+      taken[index(g)] = true;
+      const GpuType& type = view.gpu_type(g);
+      const double speed = of_job.on_types.empty() ? type.speed : of_job.on_types[type.id].speed;
+      rate = std::min(rate, jobs_.at(job).alone * speed);
+    }
+    r.end_s = clock_s_ + progress(job, rate, r.steps_a);
+    r.gpus = std::move(gpus);
+    running_.push_back(std::move(r));
+  }
+}
+
 void SharePolicy::start_round(const ClusterView& view, std::vector<Decision>& out) {
   const std::vector<std::uint32_t> order = draw_order();
+  place_wide(view);
   std::vector<int> free;
   for (const std::vector<GpuId>& gpus : gpus_) {
     free.push_back(static_cast<int>(
         std::ranges::count_if(gpus, [&](GpuId g) { return !view.gpu(g).profiling; })));
+  }
+  for (const Running& r : running_) {
+    for (const GpuId g : r.gpus) --free[view.gpu_type(g).id];
   }
   round_start_ = view.now();
   for (const ShareRounds::Placed& placed : rounds_->choose(free, order)) {
@@ -345,6 +393,11 @@ void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
   for (Running& r : running_) {
     const ShareRounds::Unit& unit = r.placed.unit;
     const auto at = held.find(unit.a);
+    for (const GpuId g : r.gpus) taken[index(g)] = true;
+    if (is_wide(r)) {
+      if (at == held.end()) starting.push_back(&r);
+      continue;
+    }
     const bool stays = at != held.end() && view.gpu_type(at->second.front()).id == r.placed.type &&
                        view.gpu(at->second.front()).residents.size() == (unit.pair() ? 2U : 1U) &&
                        (!unit.pair() || (held.contains(unit.b) && held[unit.b] == at->second));
@@ -367,7 +420,7 @@ void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
   std::ranges::stable_sort(starting, std::ranges::greater{}, gang);
   for (Running* r : starting) {
     const ShareRounds::Unit& unit = r->placed.unit;
-    for (const GpuId g : gpus_[r->placed.type]) {
+    for (const GpuId g : is_wide(*r) ? std::span<const GpuId>() : gpus_[r->placed.type]) {
       if (taken[index(g)] || view.gpu(g).profiling) continue;
       r->gpus.push_back(g);
       taken[index(g)] = true;

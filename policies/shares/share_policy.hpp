@@ -24,6 +24,8 @@
 ///                            type of which nothing is known runs at GpuType::speed; pairs: times the belief's speeds
 ///   steps left               estimated steps less those that the job should have done in its rounds
 ///
+/// A gang that no GPU type can hold has no shares: it runs on GPUs of several types, before all others, oldest first.
+///
 /// With `control.mode: rounds` every pass is the end of a round. Else a round lasts `round_s`: a GPU whose job ends in
 /// between idles to the end of the round, unless nothing runs any more.
 namespace corun::inline policies {
@@ -94,6 +96,8 @@ class SharePolicy final : public Policy {
   void append_units(ShareProblem& problem, std::span<const ShareRounds::Job> jobs) const;
   UnitRates rates_of(std::uint32_t a, std::uint32_t b, std::size_t type) const;
   std::vector<std::uint32_t> draw_order();
+  void place_wide(const ClusterView& view);
+  bool is_wide(const Running& r) const { return r.placed.type == types_.size(); }
   void start_round(const ClusterView& view, std::vector<Decision>& out);
   void place(const ClusterView& view, std::vector<Decision>& out);
   double progress(std::uint32_t job, double rate, double& steps) const;
@@ -108,6 +112,7 @@ class SharePolicy final : public Policy {
   std::vector<std::vector<GpuId>> gpus_;  ///< by type, ascending
   std::optional<ShareRounds> rounds_;
   std::map<std::uint32_t, Known> jobs_;
+  std::vector<std::uint32_t> wide_;  ///< gangs that no type can hold, oldest first
   std::vector<JobView> new_;
   std::vector<std::uint32_t> gone_;
   std::vector<Running> running_;

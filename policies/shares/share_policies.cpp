@@ -244,7 +244,8 @@ PolicyEntry isolated_entry() {
   return share_entry<SharePolicyOptions>(
       "isolated", "an equal share of each GPU type for every job, in rounds (Gavel's baseline)",
       share_round_parameters(),
-      +[](SharePolicyOptions&, std::uint32_t) {
+      +[](SharePolicyOptions& o, std::uint32_t) {
+        o.idle_waits = true;
         return program_rule([](const ShareProblem& p, ProgramBasis*) { return equal_shares(p); });
       },
       false);
@@ -254,7 +255,8 @@ PolicyEntry allox_entry() {
   return share_entry<SharePolicyOptions>(
       "allox", "AlloX in Gavel's form: least mean JCT by matching jobs to GPUs and positions",
       share_round_parameters(),
-      +[](SharePolicyOptions&, std::uint32_t) -> std::unique_ptr<ShareRule> {
+      +[](SharePolicyOptions& o, std::uint32_t) -> std::unique_ptr<ShareRule> {
+        o.idle_waits = true;
         return std::make_unique<AlloXRule>();
       },
       true);
@@ -266,6 +268,7 @@ PolicyEntry gandiva_entry() {
       share_round_parameters(),
       +[](SharePolicyOptions& o, std::uint32_t seed) -> std::unique_ptr<ShareRule> {
         o.pairs = true;
+        o.idle_waits = true;
         return std::make_unique<GandivaRule>(seed);
       },
       false);
@@ -295,6 +298,7 @@ PolicyEntry fifo_by_type_entry() {
       "fifo-by-type", "Gavel's FIFO over several GPU types, in rounds", parameters,
       +[](FifoByTypeOptions& o, std::uint32_t seed) -> std::unique_ptr<ShareRule> {
         o.fill = false;
+        o.idle_waits = true;
         o.pairs = o.fifo.types == FifoTypes::kPacked;
         o.fifo.seed = seed;
         return std::make_unique<FifoRule>(o.fifo);

@@ -114,7 +114,7 @@ void SharePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   if (woken) rounds_->restart();
   if (rounds_->due(clock_s_)) new_shares(clock_s_);
   start_round(view, out);
-  if (running_.empty() && !engine_rounds_ && !woken) {
+  if (running_.empty() && !(engine_rounds_ && options_.idle_waits) && !woken) {
     // Jobs wait for their first shares on an idle cluster: they get them at once.
     rounds_->restart();
     if (rounds_->due(clock_s_)) new_shares(clock_s_);

@@ -43,6 +43,9 @@ struct SharePolicyOptions {
       true;  ///< of different rates on types; else each job has its rate on the reference type everywhere
   bool pairs = false;  ///< jobs of equal gangs may share GPUs
   bool fill = true;    ///< jobs without a share run on GPUs that are left
+  /// A job that comes to an idle cluster before new shares are due waits for the next arrival, as in Gavel; else it
+  /// gets its shares at once. Not a parameter.
+  bool idle_waits = false;
   bool drawn_order =
       false;  ///< types are filled in a drawn order, else in the order of the cluster
   Duration reset = std::chrono::seconds{1920};

@@ -10,11 +10,8 @@ std::optional<std::size_t> FifoShares::type_for(const ShareProblem& problem, std
                                                 const std::vector<int>& available) {
   std::vector<std::size_t> types;
   for (std::size_t t = problem.types(); t-- > 0;) {
-    const bool enough = options_.overcommits_gangs
-                            ? available[t] != 0
-                            : available[t] >= problem.jobs[job].gpus && problem.rate(job, t).a > 0;
-    // A type is offered as long as its GPUs are not handed out exactly, once it had one.
-    if (enough && problem.gpus[t] > 0) types.push_back(t);
+    const bool enough = available[t] >= problem.jobs[job].gpus && problem.rate(job, t).a > 0;
+    if (enough) types.push_back(t);
   }
   if (types.empty()) return std::nullopt;
   if (options_.types == FifoTypes::kDrawn) {

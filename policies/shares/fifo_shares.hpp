@@ -23,9 +23,9 @@ struct FifoOptions {
   FifoTypes types = FifoTypes::kDrawn;
   double threshold =
       1.5;  ///< kPacked: the sum must be above; the first job that finds no partner ends the packing
-  /// Gavel's fault: a gang takes a type that has any free GPU, so more GPUs are handed out than there are; the round
-  /// mechanism then lets the gangs take turns. Else a gang that finds no type with enough GPUs lets all behind it
-  /// wait.
+  /// A fault of Gavel's simulator, as far as it is known: the GPUs of jobs that have ended are handed on before those of
+  /// running jobs are counted, so that a gang may get more than there are; the round mechanism then lets them take turns.
+  /// Else a gang that finds no type with enough GPUs lets all behind it wait.
   bool overcommits_gangs = false;
   std::uint32_t seed = 0;  ///< kDrawn
 };

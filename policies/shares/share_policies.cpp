@@ -292,8 +292,9 @@ PolicyEntry fifo_by_type_entry() {
           .choice(
               "gangs", [](FifoByTypeOptions& o) -> bool& { return o.fifo.overcommits_gangs; },
               {{"fit", false}, {"overcommit", true}},
-              "fit: a gang that finds too few GPUs lets all behind it wait; overcommit: it "
-              "takes a type with any free GPU, the fault of Gavel's simulator");
+              "fit: a gang that finds too few GPUs lets all behind it wait; overcommit: GPUs of "
+              "ended "
+              "jobs go on before those of running ones are counted, as in Gavel's simulator");
   PolicyEntry entry = share_entry<FifoByTypeOptions>(
       "fifo-by-type", "Gavel's FIFO over several GPU types, in rounds", parameters,
       +[](FifoByTypeOptions& o, std::uint32_t seed) -> std::unique_ptr<ShareRule> {

@@ -188,12 +188,16 @@ TEST(Gandiva, PairsOnlyWhereGpusAreShort) {
 }
 
 TEST(FifoShares, AGangWaitsOrOvercommits) {
-  ShareProblem p = problem_of({2}, {{1}, {1}, {1}});
-  p.jobs[1].gpus = 2;
-  FifoShares fit({.types = FifoTypes::kFastest});
-  EXPECT_EQ(fit.assign(p).x, (std::vector<double>{1, 0, 0}));
-  FifoShares overcommit({.types = FifoTypes::kFastest, .overcommits_gangs = true});
-  EXPECT_EQ(overcommit.assign(p).x, (std::vector<double>{1, 1, 1}));
+  ShareProblem both = problem_of({2}, {{1}, {1}});
+  // The second job ends, and a gang of two has come.
+  ShareProblem later = problem_of({2}, {{1}, {1}});
+  later.jobs[1].id = 2;
+  later.jobs[1].gpus = 2;
+  for (const bool overcommits : {false, true}) {
+    FifoShares fifo({.overcommits_gangs = overcommits});
+    EXPECT_EQ(fifo.assign(both).x, (std::vector<double>{1, 1}));
+    EXPECT_EQ(fifo.assign(later).x, (std::vector<double>{1, overcommits ? 1.0 : 0.0}));
+  }
 }
 
 TEST(MersenneTwister, DrawsAsPython) {

@@ -113,13 +113,14 @@ void SharePolicy::decide(const ClusterView& view, std::vector<Decision>& out) {
   const bool woken = idle_ && was_idle && !came && last_pass_ > 0;
   if (woken) rounds_->restart();
   if (rounds_->due(clock_s_)) new_shares(clock_s_);
-  start_round(view, out);
+  choose_round(view);
   if (running_.empty() && !(engine_rounds_ && options_.idle_waits) && !woken) {
     // Jobs wait for their first shares on an idle cluster: they get them at once.
     rounds_->restart();
     if (rounds_->due(clock_s_)) new_shares(clock_s_);
-    start_round(view, out);
+    choose_round(view);
   }
+  place(view, out);
   idle_ = running_.empty();
   if (idle_ && woken) return;  // nothing will change
   out.push_back(WakeAt{engine_rounds_ ? now + Duration{1} : later(now, from_seconds(round_s_))});
@@ -356,7 +357,8 @@ void SharePolicy::place_wide(const ClusterView& view) {
   }
 }
 
-void SharePolicy::start_round(const ClusterView& view, std::vector<Decision>& out) {
+/// Fills running_.
+void SharePolicy::choose_round(const ClusterView& view) {
   const std::vector<std::uint32_t> order = draw_order();
   place_wide(view);
   std::vector<int> free;
@@ -376,7 +378,6 @@ void SharePolicy::start_round(const ClusterView& view, std::vector<Decision>& ou
     if (unit.pair()) r.end_s = std::max(r.end_s, clock_s_ + progress(unit.b, rates.b, r.steps_b));
     running_.push_back(std::move(r));
   }
-  place(view, out);
 }
 
 /// Units that go on stay in place; others are preempted, or start on the lowest GPUs that are left.

@@ -101,7 +101,7 @@ class SharePolicy final : public Policy {
   std::vector<std::uint32_t> draw_order();
   void place_wide(const ClusterView& view);
   bool is_wide(const Running& r) const { return r.placed.type == types_.size(); }
-  void start_round(const ClusterView& view, std::vector<Decision>& out);
+  void choose_round(const ClusterView& view);
   void place(const ClusterView& view, std::vector<Decision>& out);
   double progress(std::uint32_t job, double rate, double& steps) const;
 

@@ -57,7 +57,7 @@ Shares GandivaShares::assign(const ShareProblem& problem) {
       }
     }
     for (auto& [gpus, jobs] : single) {
-      while (jobs.size() > 1) {
+      while (jobs.size() > 1 && problem.packed()) {
         // Two different jobs, drawn as by Python's sample(jobs, 2).
         const auto count = static_cast<std::uint32_t>(jobs.size());
         std::size_t first = draws_.below(count);

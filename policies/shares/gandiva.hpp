@@ -17,7 +17,8 @@ class GandivaShares {
  public:
   explicit GandivaShares(std::uint32_t seed) : draws_(seed) {}
 
-  /// The jobs of the problem are in the order of their arrival, and it has a unit for each pair of equal gangs.
+  /// The jobs of the problem are in the order of their arrival, and it has a unit for each pair of equal gangs, or no pairs:
+  /// then all are by themselves.
   /// Objective: 0.
   Shares assign(const ShareProblem& problem);
 

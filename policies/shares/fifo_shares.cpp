@@ -1,6 +1,7 @@
 #include "policies/shares/fifo_shares.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace corun::inline policies {
@@ -72,10 +73,11 @@ Shares FifoShares::assign(const ShareProblem& problem) {
   }
   // The GPUs of jobs that have ended go to the first in the queue, those of the last job first.
   std::size_t next = 0;
-  std::vector<Assigned> now;
+  std::vector<Assigned> now;  // in the order of arrival
+  std::ranges::copy_if(assigned_, std::back_inserter(now),
+                       [&](const Assigned& a) { return place.contains(a.job); });
   for (auto a = assigned_.rbegin(); a != assigned_.rend(); ++a) {
     if (place.contains(a->job)) {
-      now.push_back(*a);
       if (options_.overcommits_gangs) available[a->type] -= a->gpus;
       continue;
     }
@@ -94,7 +96,6 @@ Shares FifoShares::assign(const ShareProblem& problem) {
     now.push_back({job.id, *type, job.gpus});
     available[*type] -= job.gpus;
   }
-  std::ranges::sort(now, {}, &Assigned::job);
   assigned_ = std::move(now);
   Shares shares;
   shares.x.assign(problem.units.size() * problem.types(), 0.0);

@@ -51,7 +51,7 @@ class FifoShares {
 
   FifoOptions options_;
   MersenneTwister draws_;
-  std::vector<Assigned> assigned_;  ///< ascending by job
+  std::vector<Assigned> assigned_;  ///< in the order of their arrival
 };
 
 }  // namespace corun::inline policies

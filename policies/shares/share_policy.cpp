@@ -390,6 +390,7 @@ void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
     }
   }
   std::vector<bool> taken(view.gpus().size(), false);
+  std::vector<bool> goes_on(view.gpus().size(), false);
   std::vector<Running*> starting;
   for (Running& r : running_) {
     const ShareRounds::Unit& unit = r.placed.unit;
@@ -397,6 +398,7 @@ void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
     for (const GpuId g : r.gpus) taken[index(g)] = true;
     if (is_wide(r)) {
       if (at == held.end()) starting.push_back(&r);
+      for (const GpuId g : r.gpus) goes_on[index(g)] = at != held.end();
       continue;
     }
     const bool stays = at != held.end() && view.gpu_type(at->second.front()).id == r.placed.type &&
@@ -407,11 +409,11 @@ void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
       continue;
     }
     r.gpus = at->second;
-    for (const GpuId g : r.gpus) taken[index(g)] = true;
+    for (const GpuId g : r.gpus) taken[index(g)] = goes_on[index(g)] = true;
   }
   Preempt preempt;
   for (std::size_t g = 0; g < view.gpus().size(); ++g) {
-    if (taken[g] || view.gpus()[g].profiling) continue;
+    if (goes_on[g] || view.gpus()[g].profiling) continue;
     for (const JobId j : view.gpus()[g].residents) {
       if (std::ranges::find(preempt.jobs, j) == preempt.jobs.end()) preempt.jobs.push_back(j);
     }

@@ -397,11 +397,14 @@ void SharePolicy::place(const ClusterView& view, std::vector<Decision>& out) {
     const auto at = held.find(unit.a);
     for (const GpuId g : r.gpus) taken[index(g)] = true;
     if (is_wide(r)) {
-      if (at == held.end()) starting.push_back(&r);
-      for (const GpuId g : r.gpus) goes_on[index(g)] = at != held.end();
+      const bool there = at != held.end() && std::ranges::is_permutation(at->second, r.gpus);
+      if (!there) starting.push_back(&r);
+      for (const GpuId g : r.gpus) goes_on[index(g)] = there;
       continue;
     }
-    const bool stays = at != held.end() && view.gpu_type(at->second.front()).id == r.placed.type &&
+    const auto is_taken = [&](GpuId g) { return taken[index(g)]; };
+    const bool stays = at != held.end() && std::ranges::none_of(at->second, is_taken) &&
+                       view.gpu_type(at->second.front()).id == r.placed.type &&
                        view.gpu(at->second.front()).residents.size() == (unit.pair() ? 2U : 1U) &&
                        (!unit.pair() || (held.contains(unit.b) && held[unit.b] == at->second));
     if (!stays) {

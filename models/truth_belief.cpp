@@ -1,5 +1,9 @@
 #include "models/truth_belief.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "models/formulas/overlap.hpp"
 
 namespace corun::inline models {
@@ -12,6 +16,14 @@ PairSpeeds TruthBelief::pair_speeds(JobId a, JobId b) const {
   std::vector<World::PairOutcome> outcomes;
   world_.World::pair_outcomes(a, b, outcomes);  // the base class: at the expected speeds
   return {outcomes.front().speed_a, outcomes.front().speed_b};
+}
+
+PairSpeeds TruthBelief::pair_speeds_on(JobId a, JobId b, std::uint32_t gpu_type) const {
+  if (!world_.fits_together(a, b, gpu_type)) return {0, 0};
+  const std::array<JobId, 2> jobs{std::min(a, b), std::max(a, b)};
+  std::array<double, 2> speeds{1, 1};
+  world_.speeds({jobs, jobs, jobs[1], gpu_type}, std::nullopt, speeds);
+  return a < b ? PairSpeeds{speeds[0], speeds[1]} : PairSpeeds{speeds[1], speeds[0]};
 }
 
 PairBelief TruthBelief::pair(JobId a, JobId b) const {

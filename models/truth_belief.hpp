@@ -24,6 +24,7 @@ class TruthBelief final : public Belief {
   PairBelief pair(JobId a, JobId b) const override;
   /// The world's expected speeds; 0 and 0 if the jobs do not fit on one GPU together.
   PairSpeeds pair_speeds(JobId a, JobId b) const override;
+  PairSpeeds pair_speeds_on(JobId a, JobId b, std::uint32_t gpu_type) const override;
   void learn(const EpisodeOutcome&) override {}
 
  private:

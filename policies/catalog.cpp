@@ -33,19 +33,56 @@ PolicyEntry srsf_packed_entry();
 PolicyEntry srsf_entry();
 PolicyEntry tiresias_entry();
 PolicyEntry blox_entry();
+PolicyEntry max_min_entry();
+PolicyEntry max_min_water_filling_entry();
+PolicyEntry finish_time_fairness_entry();
+PolicyEntry makespan_entry();
+PolicyEntry max_throughput_entry();
+PolicyEntry isolated_entry();
+PolicyEntry allox_entry();
+PolicyEntry gandiva_entry();
+PolicyEntry fifo_by_type_entry();
 
 std::span<const PolicyEntry> policy_catalog() {
   static const std::array catalog = {
-      fcfs_entry(),        random_entry(),       kube_default_entry(),
-      balance_entry(),     min_slowdown_entry(), max_packing_entry(),
-      opposites_entry(),   exclusive_entry(),    oracle_entry(),
-      fifo_entry(),        fifo_packed_entry(),  sjf_entry(),
-      srtf_entry(),        las_entry(),          lucid_entry(),
-      external_entry(),    fgd_entry(),          best_fit_entry(),
-      dot_product_entry(), gpu_packing_entry(),  incremental_matching_entry(),
-      schedtune_entry(),   reactive_entry(),     proactive_entry(),
-      srsf_packed_entry(), sharing_las_entry(),  srsf_entry(),
-      tiresias_entry(),    blox_entry(),
+      fcfs_entry(),
+      random_entry(),
+      kube_default_entry(),
+      balance_entry(),
+      min_slowdown_entry(),
+      max_packing_entry(),
+      opposites_entry(),
+      exclusive_entry(),
+      oracle_entry(),
+      fifo_entry(),
+      fifo_packed_entry(),
+      sjf_entry(),
+      srtf_entry(),
+      las_entry(),
+      lucid_entry(),
+      external_entry(),
+      fgd_entry(),
+      best_fit_entry(),
+      dot_product_entry(),
+      gpu_packing_entry(),
+      incremental_matching_entry(),
+      schedtune_entry(),
+      reactive_entry(),
+      proactive_entry(),
+      srsf_packed_entry(),
+      sharing_las_entry(),
+      srsf_entry(),
+      tiresias_entry(),
+      blox_entry(),
+      max_min_entry(),
+      max_min_water_filling_entry(),
+      finish_time_fairness_entry(),
+      makespan_entry(),
+      max_throughput_entry(),
+      isolated_entry(),
+      allox_entry(),
+      gandiva_entry(),
+      fifo_by_type_entry(),
   };
   return catalog;
 }

@@ -41,6 +41,7 @@ struct PolicyContext {
   /// May be null; outlives the policy.
   const std::atomic<bool>* stop = nullptr;
   PreemptionLoss preemption = {};
+  Duration round{0};  ///< control.round_s where the scheduler decides at the ends of rounds only; else 0
 };
 
 struct PolicyEntry {

@@ -12,14 +12,15 @@ namespace corun::inline policies {
 
 /// The configuration and the jobs beside which a parameter is set.
 struct ParameterContext {
-  const Parameters& parameters;  ///< all of the policy
-  const ParameterSpec& spec;     ///< of the parameter in question
+  const Parameters& parameters;       ///< all of the policy
+  const ParameterSpec& spec;          ///< of the parameter in question
   std::int64_t max_jobs_per_gpu = 0;  ///< 0: no limit
   std::size_t jobs = 0;
   std::size_t nodes = 0;
   std::size_t gpu_types = 1;
   bool gangs = false;         ///< some job wants several GPUs
   bool jobs_differ = false;   ///< in their numbers of GPUs, or in the types that they name
+  bool rounds = false;        ///< control.mode is rounds
   bool knows_memory = false;  ///< of some job
   bool estimates_run_times = false;
   bool believes_by_clusters = false;  ///< the policy's belief is about clusters of jobs

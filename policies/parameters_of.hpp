@@ -130,6 +130,14 @@ class ParametersOf {
     return *this;
   }
 
+  /// The same for a parameter of with().
+  ParametersOf& only_where(std::string_view name, ParameterRule rule) {
+    for (ParameterSpec& spec : specs_) {
+      if (spec.name == name) spec.only_where = rule;
+    }
+    return *this;
+  }
+
   /// Those of a base of the options, too.
   template <typename Base>
   requires std::derived_from<Options, Base> ParametersOf& with(const ParametersOf<Base>& others) {

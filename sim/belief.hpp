@@ -100,6 +100,11 @@ class Belief {
   /// Expected speeds of two jobs beside each other. Default: 1 / (1 + ISD), at most 1, which holds
   /// if the co-runner stays to the end.
   virtual PairSpeeds pair_speeds(JobId a, JobId b) const;
+  /// The same on a GPU type (GpuType::id). Default: pair_speeds(), alike on all types.
+  virtual PairSpeeds pair_speeds_on(JobId a, JobId b, std::uint32_t gpu_type) const {
+    (void)gpu_type;
+    return pair_speeds(a, b);
+  }
   /// pair() as one draw (Thompson sampling): the same `draw` gives the same costs. Default:
   /// sampled_cost() of the two job indices.
   virtual PairBelief sampled_pair(JobId a, JobId b, std::uint64_t draw) const;

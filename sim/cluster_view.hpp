@@ -30,11 +30,15 @@ struct JobView {
   int gpus_min = 0;  ///< an elastic job may run on any number from this
   int gpus_max = 0;  ///< to this; 0 and 0: on `gpus` alone
   int priority = 0;
+  double weight = 1;             ///< of its share of time; above 0
   int gpu_milli = 1000;          ///< share of each of its GPUs that it asks for [1/1000]
   std::uint32_t gpu_models = 0;  ///< bit GpuType::id: it may run on this type; 0: on any
   Profile profile;
   ResourceRequest request;
   std::optional<Duration> estimate;  ///< solo time, only where `estimates.duration` grants it
+  std::int64_t steps =
+      0;  ///< of training; where `estimate` is granted and the trace counts them, else 0
+  double steps_per_s = 0;  ///< `steps` over `estimate`; 0 without steps
   /// By GpuType::id, only where estimates are granted and jobs differ between the types of the cluster; else
   /// empty. The run outlives it.
   std::span<const ViewOnType> on_types;
@@ -69,6 +73,7 @@ inline JobView job_view_of(JobId id, const JobSpec& job) {
   job_view.gpus_min = job.gpus_min;
   job_view.gpus_max = job.gpus_max;
   job_view.priority = job.priority;
+  job_view.weight = job.weight;
   job_view.gpu_milli = job.gpu_milli;
   job_view.gpu_models = job.gpu_models;
   job_view.profile = job.profile;

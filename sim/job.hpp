@@ -27,6 +27,7 @@ struct JobSpec {
   int gpus_min = 0;
   int gpus_max = 0;
   int priority = 0;  ///< larger goes first with policies that use priorities
+  double weight = 1;  ///< of the job's share with policies that share time fairly; above 0
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
   /// GPU models on which it may run: bit i stands for Trace::gpu_model_names[i]; 0: any. Before a run the runner sets that

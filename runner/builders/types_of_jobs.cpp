@@ -23,6 +23,13 @@ std::string assumed_reference(const Config& config, const Cluster& cluster) {
   return measured_on.empty() ? cluster.spec.nodes.front().gpu.name : std::string(measured_on);
 }
 
+/// Solo time on the reference type before it was rounded to nanoseconds, where the trace tells: jobs of one kind then
+/// have one speed.
+double exact_seconds(const JobSpec& job) {
+  const bool counted = job.steps > 0 && job.steps_per_s > 0;
+  return counted ? static_cast<double>(job.steps) / job.steps_per_s : to_seconds(job.work);
+}
+
 }  // namespace
 
 TypesOfJobs::TypesOfJobs(const Config& config, const Cluster& cluster)
@@ -87,7 +94,7 @@ std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const
       const bool ran_here = job.gpu_models == std::uint32_t{1} << type.gpu.id;
       if (ran_here && std::isnan(solo_s)) solo_s = to_seconds(job.work);
       if (solo_s > 0 && std::isfinite(solo_s)) {
-        entry.speed = to_seconds(job.work) / solo_s;
+        entry.speed = exact_seconds(job) / solo_s;
         entry.source =
             is_reference(type) && entry.speed == 1 ? SoloSource::kReference : SoloSource::kMeasured;
       } else if (!is_reference(type)) {

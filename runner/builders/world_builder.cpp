@@ -57,7 +57,11 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     list_pairs(config, files);
     return;
   }
-  if (w.path) {
+  const std::optional<std::string> own_rates = rates_of_trace(config, files);
+  if (own_rates && w.path) {
+    warnings_.push_back("the rates are those that come with the trace: world.path is not read");
+  }
+  if (w.path && !own_rates) {
     model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());
   }
   if (model_file_) {
@@ -75,10 +79,15 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     }
     return;
   }
-  const std::string path = w.path ? files.find(*w.path, config.place("world.path")) : "";
+  std::string path;
+  if (own_rates) {
+    path = *own_rates;
+  } else if (w.path) {
+    path = files.find(*w.path, config.place("world.path"));
+  }
   Measurements papers;
-  if (!w.path) papers.runs = paper_measurements(tables_->keys());
-  const Measurements& read = w.path ? tables_->measured(path, config) : papers;
+  if (path.empty()) papers.runs = paper_measurements(tables_->keys());
+  const Measurements& read = path.empty() ? papers : tables_->measured(path, config);
   measured_on_ = measured_types(read, cluster.types);
   if (w.model == WorldKind::kMeasured) {
     workloads_ = std::make_unique<const std::set<WorkloadKey>>(workloads_of(read));
@@ -98,7 +107,7 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     CoRunCosts costs = reference;
     // Gavel has rates of its own for each of its types.
     const Measurements* rates =
-        types.size() > 1 && w.path ? tables_->rates_on(path, types[t]) : nullptr;
+        types.size() > 1 && !path.empty() ? tables_->rates_on(path, types[t]) : nullptr;
     if (rates != nullptr && rates != &read) {
       costs = costs_of(*rates);
     } else if (read.runs.empty()) {

@@ -75,10 +75,14 @@ JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
   if (config.duration == EstimateKind::kShuffled) {
     const JobId told = told_job(estimates, trace.jobs.size(), id);
     view.estimate = trace.jobs[index(told)].spec.work;
+    const double told_s = to_seconds(*view.estimate);
+    if (told_s > 0) view.steps_per_s = static_cast<double>(job.steps) / told_s;
   } else if (const auto factor = estimate_factor(config.duration, config.sigma, estimates.seed,
                                                  Stream::kEstimates, id)) {
     view.estimate = *factor == 1 ? job.work : from_seconds(to_seconds(job.work) * *factor);
+    view.steps_per_s = job.steps_per_s / *factor;
   }
+  if (view.estimate && job.steps > 0) view.steps = job.steps;
   view.profile = seen(estimates, id, job.profile);
   return view;
 }

@@ -86,7 +86,8 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       shared.seeds.choices,
       config_.control.plan == PlanMode::kOnce,
       stop,
-      preemption_loss(config_.preemption)};
+      preemption_loss(config_.preemption),
+      runs_in_rounds(config_) ? from_seconds(config_.control.round_s.value()) : Duration::zero()};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);

@@ -16,6 +16,7 @@
 #include "policies/parameter_context.hpp"
 #include "runner/config/config_keys.hpp"
 #include "runner/config/config_writer.hpp"
+#include "runner/experiment/engine_options.hpp"
 
 namespace corun::inline runner {
 
@@ -378,6 +379,7 @@ Reason without_effect(const SettingsInUse& use, const PolicyInstance& policy,
   context.jobs_differ = some_job(use, [&](const JobSpec& job) {
     return job.gpus != first.gpus || job.gpu_models != first.gpu_models;
   });
+  context.rounds = runs_in_rounds(use.config);
   context.knows_memory = memory_demand(use).empty();
   context.estimates_run_times = use.config.estimates.duration != EstimateKind::kNone;
   context.believes_by_clusters = use.beliefs.by_clusters() && !policy.granted_truth;

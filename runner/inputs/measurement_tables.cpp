@@ -8,7 +8,10 @@
 #include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/catalog.hpp"
 #include "traces/gpu_catalog.hpp"
+#include "traces/input_file.hpp"
+#include "traces/tables/gavel_rates_csv.hpp"
 
 namespace corun::inline runner {
 
@@ -19,9 +22,9 @@ constexpr std::string_view kMeasured = "a table of measured co-runs";
 }  // namespace
 
 const Measurements& MeasurementTables::measured(const std::string& path, const Config& config) {
+  if (measurement_form(path) == MeasurementForm::kRates) return rates(path, rates_gpu(config));
   check_kind(path, {FileKind::kPairs, FileKind::kGroups, FileKind::kRates}, kMeasured);
-  return measurement_form(path) == MeasurementForm::kRates ? rates(path, rates_gpu(config))
-                                                           : table(path, CorunsAs::kRuns);
+  return table(path, CorunsAs::kRuns);
 }
 
 const Measurements& MeasurementTables::pairs(const std::string& path) {
@@ -108,7 +111,18 @@ std::string rates_gpu(const Config& config) {
   return std::string(gpu);
 }
 
+std::optional<std::string> rates_of_trace(const Config& config, InputFiles& files) {
+  const TraceEntry* source = find_trace(config.workload.source);
+  if (!config.workload.path || source == nullptr || !source->reads_rates) return std::nullopt;
+  std::string path = files.find(*config.workload.path, config.place("workload.path"));
+  if (!has_own_rates(first_bytes(path, "a job trace"))) return std::nullopt;
+  return path;
+}
+
 RatesFile find_rates(const Config& config, InputFiles& files) {
+  if (std::optional<std::string> own = rates_of_trace(config, files)) {
+    return {std::move(*own), rates_gpu(config)};
+  }
   if (!config.world.path) {
     throw InputError(
         config.place("workload.source"),

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,7 +68,10 @@ struct RatesFile {
 /// cluster.gpu_type. InputError at the key of a type without rates.
 std::string rates_gpu(const Config& config);
 
-/// world.path and rates_gpu(). InputError at the wrong key: no world.path, or a file without rates.
+/// The trace, if it has rates of its own: they come before those of world.path.
+std::optional<std::string> rates_of_trace(const Config& config, InputFiles& files);
+
+/// rates_of_trace(), else world.path; and rates_gpu(). InputError at the wrong key: no world.path, or a file without rates.
 RatesFile find_rates(const Config& config, InputFiles& files);
 
 }  // namespace corun::inline runner

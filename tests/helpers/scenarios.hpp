@@ -216,6 +216,10 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
     } else if (p.kind == ParameterKind::kChoice) {
       parameters.set(
           p.name, std::string(p.choices[rng.below(static_cast<std::uint32_t>(p.choices.size()))]));
+    } else if (p.name == "round_s") {
+      parameters.set("round_s", 10.0 + rng.below(10));
+    } else if (p.name == "reset_s") {
+      parameters.set("reset_s", 10.0 * rng.below(4));
     } else if (p.name == "thresholds_s") {
       parameters.set("thresholds_s", std::vector<double>{10, 25});
     } else if (p.name == "services_s") {

@@ -50,6 +50,7 @@ LIBRARIES = {
              r"(driver|vector)_(types|functions)\.h|math_constants\.h|nvml\.h|nvrtc\.h|nvToolsExt\.h|nvtx3/.*)",
              r"(models|live)/"),
     "LEMON": (r"lemon/.*", r"policies/groups/matching[^/]*\.cpp$"),
+    "CLP": (r"((Clp|Coin)[A-Za-z]*\.(hpp|h)|coin/.*)", r"policies/shares/linear_program\.cpp$"),
     "XGBoost": (r"xgboost/.*", r"models/learners/(boosting|forest|xgboost_library)\.cpp$"),
     "ONNX": (r"(onnx|google/protobuf)/.*", r"predictors/onnx/[^/]*\.cpp$"),
     "pybind11": (r"(pybind11/.*|Python\.h)", r"python/bindings/"),

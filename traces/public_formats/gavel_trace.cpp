@@ -13,6 +13,7 @@
 #include "sim/error.hpp"
 #include "traces/csv_reader.hpp"
 #include "traces/input_file.hpp"
+#include "traces/tables/gavel_rates_csv.hpp"
 
 namespace corun::inline traces {
 namespace {
@@ -23,7 +24,14 @@ constexpr IntegerRule kGavelGpus{"a whole number of GPUs", 1, 1'000'000};
 /// As in corun's own trace: dozens of such jobs in sequence still end before kNever.
 constexpr double kLongestSeconds = 9e7;
 
+constexpr NumberRule kGavelWeight{"a weight", 0, 1e6, true};
+
 const std::vector<CsvColumn> kGavelColumns = {{"job_id"},
+                                              {"job"},
+                                              {"priority_weight"},
+                                              {"steps_per_s_v100"},
+                                              {"steps_per_s_p100"},
+                                              {"steps_per_s_k80"},
                                               {"arrival_s", true},
                                               {"job_type", true},
                                               {"scale_factor", true},
@@ -70,7 +78,8 @@ bool knows(const GavelThroughputs& rates, std::string_view type) {
 
 Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThroughputs* rates,
                        const LogRules& rules) {
-  const auto id = csv.column("job_id");
+  const auto id = csv.column(csv.has(csv.column("job_id")) ? "job_id" : "job");
+  const auto weight = csv.column("priority_weight");
   const auto arrival = csv.column("arrival_s");
   const auto type = csv.column("job_type");
   const auto scale_factor = csv.column("scale_factor");
@@ -108,6 +117,8 @@ Trace read_gavel_trace(CsvReader& csv, const std::string& source, const GavelThr
     const auto steps = csv.integer(total_steps, kGavelSteps);
     if (!steps) csv.refuse(total_steps, "a whole number of steps");
     job.steps = *steps;
+
+    job.weight = csv.number(weight, kGavelWeight).value_or(1);
 
     const std::string_view what = csv.required_text(type, "a type of jobs");
     const auto place = rates->find(what, job.gpus);
@@ -167,8 +178,13 @@ void require_rates(const std::string& name, const GavelThroughputs* rates) {
 Trace read_gavel_trace(const std::string& path, const GavelThroughputs* rates,
                        const LogRules& rules) {
   require_rates(shown_path(path), rates);
-  CsvReader csv(path, kGavelColumns, form_of(first_bytes(path, "a Gavel trace")));
-  return read_gavel_trace(csv, std::filesystem::path(path).filename().string(), rates, rules);
+  const std::string head = first_bytes(path, "a Gavel trace");
+  CsvReader csv(path, kGavelColumns, form_of(head));
+  Trace trace =
+      read_gavel_trace(csv, std::filesystem::path(path).filename().string(), rates, rules);
+  const std::string pairs = pair_rates_path(path);
+  if (has_own_rates(head) && std::filesystem::exists(pairs)) trace.files_beside.push_back(pairs);
+  return trace;
 }
 
 Trace parse_gavel_trace(std::string_view text, const std::string& name,

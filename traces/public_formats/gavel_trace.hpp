@@ -9,6 +9,7 @@
 /// Job traces of Gavel (Narayanan et al., OSDI 2020), in four forms:
 ///
 ///   CSV with the header job_id,arrival_s,job_type,scale_factor,total_steps
+///     and, if they are there, priority_weight and rates of the jobs (tables/gavel_rates_csv.hpp); job_id may be job
 ///   tab-separated without header, 10 columns: job type, command, working directory, steps argument,
 ///     needs data 0/1, total steps, scale factor, priority weight, SLO, arrival [s]
 ///   the same with 12 columns, of Shockwave (Zheng et al., NSDI 2023): job type, command, working directory, steps
@@ -16,8 +17,8 @@
 ///   the older 7 columns: job type, command, steps argument, needs data 0/1, total steps,
 ///     arrival [s], scale factor
 ///
-/// total steps: training steps, 1 or more; scale factor: GPUs, 1 or more; arrival: 0 or more. The other
-/// columns are ignored: no policy uses them.
+/// total steps: training steps, 1 or more; scale factor: GPUs, 1 or more; arrival: 0 or more; priority weight:
+/// JobSpec::weight, above 0. The other columns are ignored: no policy uses them.
 ///
 /// Steps become time by the rate of the type alone: JobSpec::work = total steps / rate. Jobs are named by
 /// job_id, else by their row in the file from 0. Their features are those of the rates. Trace::reference_type

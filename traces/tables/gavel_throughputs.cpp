@@ -12,12 +12,13 @@
 #include "sim/error.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/input_file.hpp"
+#include "traces/tables/gavel_rates_csv.hpp"
 
 namespace corun::inline traces {
 namespace {
 
 /// In the order of the features of a pair table; the wanted GPU type then moves to the front.
-constexpr std::array<std::string_view, 3> kGpuTypes{"v100", "p100", "k80"};
+constexpr const auto& kGpuTypes = kGavelGpuTypes;
 constexpr double kMostStepsPerSecond = 1e12;  ///< [steps/s], as in a table of pairs
 constexpr std::int64_t kMostGpus = 1'000'000;
 /// Far above any real file; a larger file is not one of rates.
@@ -253,52 +254,13 @@ class ThroughputsHandler {
   }
 
   void finish() {
-    Measurements& pairs = out_.pairs;
+    std::vector<RatedPair> rated;
+    for (const Pair& p : measured_) rated.push_back({p.a, p.b, p.rates});
     out_.source = name_;
-    for (std::size_t f = 0; f < kGpuTypes.size(); ++f) {
-      pairs.speeds.features.push_back({"solo_" + std::string(gpus_[f]), FeatureScale::kLog});
-    }
     out_.gpus.assign(gpus_.begin(), gpus_.end());
-    out_.alone_on = pairs.speeds.values;
-    for (std::size_t j = 0; j < pairs.names.size(); ++j) {
-      out_.alone.push_back(pairs.speeds.values[j * kGpuTypes.size()]);
-    }
-    for (const Pair& p : measured_) {
-      SpeedTable::Row row{p.a, p.b, kNaN, kNaN};
-      if (out_.alone[p.a] == 0 || out_.alone[p.b] == 0) {  // it does not run there at all
-        ++out_.pairs_left_out;
-        continue;
-      }
-      if ((p.rates[0] == 0) != (p.rates[1] == 0)) {
-        throw InputError(
-            place(p.token),
-            "found one rate of 0, expected two rates above 0, or [0, 0] for a pair that does not "
-            "fit; correct the file");
-      }
-      if (p.rates[0] == 0) {
-        pairs.misfits.push_back({p.a, p.b});
-      } else {
-        for (const std::uint32_t j : {p.a, p.b}) {
-          if (out_.alone[j] > 0) continue;
-          throw InputError(place(p.token), "found rates of a pair with '" +
-                                               printable(pairs.names[j]) +
-                                               "', expected its rate alone, \"null\", too; add it");
-        }
-        row.speed_a = p.rates[0] / out_.alone[p.a];
-        row.speed_b = p.rates[1] / out_.alone[p.b];
-      }
-      pairs.speeds.rows.push_back(row);
-      out_.rates.push_back(p.rates);
-      pairs.scored.push_back(p.rates[0] > 0);
-      pairs.solo_s.push_back({kNaN, kNaN});
-    }
-    // A log scale has no 0.
-    std::ranges::replace(pairs.speeds.values, 0.0, kNaN);
-    pairs.has_speeds = true;
-    pairs.gpu = gpus_[0];
-    pairs.speeds.campaigns.front() = campaign_on(pairs.gpu, Sharing::kUnknown);
-    pairs.forms.front() = MeasurementForm::kGavel;
-    pairs.source = name_;
+    complete_rates(out_, rated, [&](std::size_t pair, const std::string& found) {
+      throw InputError(place(measured_[pair].token), found);
+    });
   }
 
   struct Pair {
@@ -332,6 +294,53 @@ class ThroughputsHandler {
 
 }  // namespace
 
+void complete_rates(GavelThroughputs& rates, std::span<const RatedPair> measured,
+                    const std::function<void(std::size_t, const std::string&)>& refuse) {
+  Measurements& pairs = rates.pairs;
+  for (const std::string& gpu : rates.gpus) {
+    pairs.speeds.features.push_back({"solo_" + gpu, FeatureScale::kLog});
+  }
+  rates.alone_on = pairs.speeds.values;
+  for (std::size_t j = 0; j < pairs.names.size(); ++j) {
+    rates.alone.push_back(pairs.speeds.values[j * rates.gpus.size()]);
+  }
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const RatedPair& p = measured[i];
+    SpeedTable::Row row{p.a, p.b, kNaN, kNaN};
+    if (rates.alone[p.a] == 0 || rates.alone[p.b] == 0) {  // it does not run there at all
+      ++rates.pairs_left_out;
+      continue;
+    }
+    if ((p.rates[0] == 0) != (p.rates[1] == 0)) {
+      refuse(i,
+             "found one rate of 0, expected two rates above 0, or [0, 0] for a pair that does not "
+             "fit; correct the file");
+    }
+    if (p.rates[0] == 0) {
+      pairs.misfits.push_back({p.a, p.b});
+    } else {
+      for (const std::uint32_t j : {p.a, p.b}) {
+        if (rates.alone[j] > 0) continue;
+        refuse(i, "found rates of a pair with '" + printable(pairs.names[j]) +
+                      "', expected its rate alone, \"null\", too; add it");
+      }
+      row.speed_a = p.rates[0] / rates.alone[p.a];
+      row.speed_b = p.rates[1] / rates.alone[p.b];
+    }
+    pairs.speeds.rows.push_back(row);
+    rates.rates.push_back(p.rates);
+    pairs.scored.push_back(p.rates[0] > 0);
+    pairs.solo_s.push_back({kNaN, kNaN});
+  }
+  // A log scale has no 0.
+  std::ranges::replace(pairs.speeds.values, 0.0, kNaN);
+  pairs.has_speeds = true;
+  pairs.gpu = rates.gpus[0];
+  pairs.speeds.campaigns.front() = campaign_on(pairs.gpu, Sharing::kUnknown);
+  pairs.forms.front() = MeasurementForm::kGavel;
+  pairs.source = rates.source;
+}
+
 std::string gavel_job_name(std::string_view type, std::int64_t scale_factor) {
   std::string name(type);
   if (scale_factor > 1) name += " x" + std::to_string(scale_factor);
@@ -357,6 +366,7 @@ bool is_rates_head(std::string_view head) {
     head.remove_prefix(what.size());
     return true;
   };
+  if (has_own_rates(head)) return true;
   if (!skip("{") || !skip("\"")) return false;
   const std::string_view first = head.substr(0, head.find('"'));
   if (std::ranges::any_of(kGpuTypes,
@@ -369,6 +379,8 @@ bool is_rates_head(std::string_view head) {
 
 GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_view gpu,
                                         WorkloadKeys& keys) {
+  if (has_own_rates(first_bytes(path, "a file of rates")))
+    return read_rates_of_trace(path, gpu, keys);
   const std::string name = shown_path(path);
   const auto in = open_input(path, "a file of rates");
   std::string text;

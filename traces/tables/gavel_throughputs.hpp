@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,6 +50,20 @@ struct GavelThroughputs {
   std::unordered_map<std::string, std::uint32_t> places;  ///< by name
 };
 
+/// The GPU types of this format.
+inline constexpr std::array<std::string_view, 3> kGavelGpuTypes{"v100", "p100", "k80"};
+
+/// A pair of jobs of one GPU type, by positions in pairs.speeds.jobs, a <= b.
+struct RatedPair {
+  std::uint32_t a, b;
+  std::array<double, 2> rates;  ///< [steps/s]
+};
+
+/// Fills the rest of rates of which the names, scale factors, places, speeds.jobs, speeds.values, gpus and source are there.
+/// `refuse(pair, what was found)` must throw the InputError of a pair.
+void complete_rates(GavelThroughputs& rates, std::span<const RatedPair> measured,
+                    const std::function<void(std::size_t, const std::string&)>& refuse);
+
 /// The name of a type with this number of GPUs.
 std::string gavel_job_name(std::string_view type, std::int64_t scale_factor);
 
@@ -58,6 +74,7 @@ bool is_gavel_gpu(std::string_view gpu);
 /// below are types of jobs.
 bool is_rates_head(std::string_view head);
 
+/// Also of a trace with rates of its own (gavel_rates_csv.hpp).
 /// `gpu` must satisfy is_gavel_gpu(). InputError "FILE:LINE:COLUMN: ..." for anything that the form above
 /// excludes and for a file without that GPU type.
 GavelThroughputs read_gavel_throughputs(const std::string& path, std::string_view gpu,

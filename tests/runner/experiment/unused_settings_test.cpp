@@ -317,6 +317,10 @@ constexpr std::array kUntold{
     Untold{"tiresias", "within", "matters where jobs overtake others of their queue"},
     Untold{"tiresias", "rules", "matters where a gang nears a threshold, and with services_s"},
     Untold{"las", "promote_after", "matters where a job is demoted, and then waits long enough"},
+    Untold{"finish-time-fairness", "reset_s", "matters where jobs come between two resets"},
+    Untold{"makespan", "reset_s", "the same"},
+    Untold{"isolated", "reset_s", "the same"},
+    Untold{"max-throughput", "slo", "matters where a deadline binds"},
 };
 
 std::vector<ParameterRow> parameter_rows() {
@@ -382,6 +386,27 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "risk", "3"});
     rows.push_back({policy, "window", "4"});
   }
+  // Policies that give shares of GPU types.
+  const Settings drawn = with(lucid, {"cluster.machines=2x1:V100-16GB+2x1:T4"});
+  for (const std::string policy :
+       {"max-min", "max-min-water-filling", "finish-time-fairness", "makespan", "max-throughput",
+        "isolated", "allox", "gandiva", "fifo-by-type"}) {
+    rows.push_back({policy, "type_order", "drawn", drawn});
+    rows.push_back({policy, "reset_s", "100", drawn});
+    rows.push_back({policy, "round_s", "100", drawn});
+    const std::string draws = policy == "gandiva" ? "" : "type_order: drawn";
+    rows.push_back({policy, "seed", "7", drawn, draws});
+  }
+  for (const std::string policy :
+       {"max-min", "max-min-water-filling", "finish-time-fairness", "makespan", "max-throughput"}) {
+    rows.push_back({policy, "heterogeneity", "agnostic", drawn});
+    rows.push_back({policy, "space_sharing", "pairs", drawn});
+  }
+  rows.push_back({"max-throughput", "prices", "[1, 100]", drawn});
+  rows.push_back({"max-throughput", "slo", "2", drawn});
+  rows.push_back({"fifo-by-type", "choice", "packed", drawn});
+  rows.push_back({"fifo-by-type", "threshold", "1.95", drawn, "choice: packed"});
+  rows.push_back({"fifo-by-type", "gangs", "overcommit", gangs});
   for (const std::string policy : {"fifo", "sjf", "srtf", "las", "srsf", "tiresias"}) {
     if (policy == "srsf" || policy == "tiresias") {
       rows.push_back({policy, "placement", "consolidated", gangs});

@@ -17,9 +17,9 @@
 #include "sim/rng.hpp"
 #include "traces/job_csv.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/phase_table.hpp"
 #include "traces/tables/apply_solo_table.hpp"
 #include "traces/tables/measured_jobs.hpp"
-#include "traces/tables/phase_table.hpp"
 
 namespace corun::inline runner {
 

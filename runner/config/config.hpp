@@ -33,7 +33,7 @@ struct WorkloadConfig {
   /// GPU type of the solo times; null: that of the file, else the first of cluster.machines.
   std::optional<std::string> gpu_type;
   std::optional<std::string> solo_times;  ///< table of solo times by workload and GPU type
-  std::optional<std::string> phases;      ///< table of phases: traces/tables/phase_table.hpp
+  std::optional<std::string> phases;      ///< table of phases: traces/phase_table.hpp
   std::optional<QueueOrder> order;        ///< null: the source's own default
   std::int64_t jobs = 24;                 ///< how many jobs a generated source makes
   std::optional<double> load;             ///< offered work over capacity; null: all jobs at time 0

@@ -1,4 +1,4 @@
-#include "traces/tables/phase_table.hpp"
+#include "traces/phase_table.hpp"
 
 #include <algorithm>
 #include <cmath>

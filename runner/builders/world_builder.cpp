@@ -59,7 +59,8 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
   }
   const std::optional<std::string> own_rates = rates_of_trace(config, files);
   if (own_rates && w.path) {
-    warnings_.push_back("the rates are those that come with the trace: world.path is not read");
+    add_note(notes_, NoteCode::kRatesOfTrace, "world.path",
+             "the rates are those that come with the trace: world.path is not read");
   }
   if (w.path && !own_rates) {
     model_file_ = find_model_file(config, "world.path", *w.path, files, tables_->keys());

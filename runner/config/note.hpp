@@ -31,6 +31,7 @@ enum class NoteCode : std::uint8_t {
   kOverload,  ///< more work than the cluster can do without sharing
   // World and belief
   kDoubtfulMeasurements,
+  kRatesOfTrace,  ///< they stand in place of those of world.path
   kExtrapolated,
   kMeasuredElsewhere,
   kLearntElsewhere,

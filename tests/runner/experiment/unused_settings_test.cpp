@@ -172,9 +172,9 @@ std::vector<KeyRow> key_rows() {
   const Settings lucid{"workload={source: lucid, path: lucid.csv, labels: tiny.csv}",
                        "estimates.duration=exact", "world.model=none", "policies=[{name: lucid}]"};
   const Settings resampled{"workload.source=jrs-resampled"};
-  const Settings gangs{"workload={source: csv, path: gangs.csv}",
-                       "cluster={nodes: 4, gpus_per_node: 1}", "world.model=none",
-                       "policies=[{name: fifo}]"};
+  const Settings spread{"workload={source: csv, path: gangs.csv}",
+                        "cluster={nodes: 4, gpus_per_node: 1}", "world.model=none",
+                        "policies=[{name: fifo}]"};
   const Settings learnt{"belief={model: boosted-trees, initial: " + kExamples + "mine.corun.csv}"};
   const Settings pods =
       with(kJobs, {"policies=[{name: fgd}]", "cluster={nodes: 2, gpus_per_node: 3}"});
@@ -202,7 +202,7 @@ std::vector<KeyRow> key_rows() {
       {"cluster.machines", "2x1:T4"},
       {"cluster.nodes", "3"},
       {"cluster.gpus_per_node", "2"},
-      {"cluster.nodes_per_switch", "1", with(gangs, {"world.across_switches=0.5"})},
+      {"cluster.nodes_per_switch", "1", with(spread, {"world.across_switches=0.5"})},
       {"cluster.gpu_type", "P4", kJobs},
       {"cluster.gpu_types", "types.yaml", kJobs},
       {"cluster.gpu_memory_mib", "9000", kJobs},
@@ -219,8 +219,8 @@ std::vector<KeyRow> key_rows() {
       {"world.path", kExamples + "mine.corun.csv"},
       {"world.effort", "0.1", {"world.model=low-rank"}},
       {"world.noise", "false"},
-      {"world.across_nodes", "0.5", gangs},
-      {"world.across_switches", "0.5", with(gangs, {"cluster.nodes_per_switch=1"})},
+      {"world.across_nodes", "0.5", spread},
+      {"world.across_switches", "0.5", with(spread, {"cluster.nodes_per_switch=1"})},
       {"belief.model", "contention"},
       {"belief.initial", "none"},
       {"belief.known", "0.5", learnt},

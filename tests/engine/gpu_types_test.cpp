@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -222,6 +225,18 @@ class Typeless final : public World {
   ErraticWorld erratic_;
 };
 
+/// They give shares of each GPU type. With the same GPUs as several types a job has other shares, and the rounds that
+/// follow are others; what holds of the shares is tested in policies/shares.
+constexpr std::array<std::string_view, 9> kByType{"max-min",
+                                                  "max-min-water-filling",
+                                                  "finish-time-fairness",
+                                                  "makespan",
+                                                  "max-throughput",
+                                                  "isolated",
+                                                  "allox",
+                                                  "gandiva",
+                                                  "fifo-by-type"};
+
 TEST(GpuTypes, EqualTypesAreOneType) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Scenario s = random_scenario(seed);
@@ -234,7 +249,9 @@ TEST(GpuTypes, EqualTypesAreOneType) {
     }
     const Typeless world(seed);
     for (const PolicyEntry& entry : built_in_policies()) {
-      if (!can_run(entry, s)) continue;
+      if (!can_run(entry, s) || std::ranges::find(kByType, entry.name) != kByType.end()) {
+        continue;
+      }
       const auto of = [&](const Scenario& scenario) {
         const auto policy = make_policy(entry, scenario.workload, world, scenario.seed,
                                         parameters_for(entry, scenario));

@@ -48,9 +48,9 @@ const ParametersOf<KubeOptions>& kube_default_parameters() {
                    "adaptive"})
           .only_where([](const ParameterContext& c) {
             const auto share = static_cast<int>(*c.parameters.integer(c.spec.name));
-            const bool all = kube_nodes_to_find(c.nodes, share) == c.nodes &&
-                             kube_nodes_to_find(c.nodes, 0) == c.nodes;
-            return all ? "all of " + std::to_string(c.nodes) + " nodes are scored anyway" : "";
+            const bool scored = kube_nodes_to_find(c.nodes, share) == c.nodes &&
+                                kube_nodes_to_find(c.nodes, 0) == c.nodes;
+            return scored ? "all of " + std::to_string(c.nodes) + " nodes are scored anyway" : "";
           })
           .number("backoff_initial_s", &KubeOptions::backoff_initial,
                   {0, 1e6, "back-off after a pod's first failed attempt [s]"})

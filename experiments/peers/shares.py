@@ -32,7 +32,7 @@ def jct(program, data, case, policy, cluster):
         command = [program, "replay", str(ROOT / f"experiments/peers/gavel-{policy.replace('_', '-')}.yaml"), "--data", data,
                    "--quiet", "--threads", "1", "--set", f"workload.path={case / 'jobs_in.csv'}",
                    "--set", f"cluster.machines={machines}", "-o", str(out)]
-        run = subprocess.run(command, capture_output=True, text=True)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600)
         if run.returncode != 0:
             sys.exit(f"{' '.join(command)}\n{run.stderr}")
         with h5py.File(out) as results:

@@ -14,7 +14,7 @@ namespace {
 
 /// The product of a rate and a round has rounding errors, which must not turn a whole number of steps into
 /// one less.
-constexpr double kRounding = 1 + 1e-15;
+constexpr double kRoundingOfSteps = 1 + 1e-15;
 
 /// Jobs in rounds do not change.
 constexpr auto kOnePhase = [](JobId) { return 0U; };
@@ -218,7 +218,7 @@ void RoundBackend::plan(Group& group) {
       continue;
     }
     p.rate = p.alone * factors[i];
-    const double steps = std::floor(p.rate * round_s_ * kRounding);
+    const double steps = std::floor(p.rate * round_s_ * kRoundingOfSteps);
     p.per_round = steps >= static_cast<double>(p.left)
                       ? p.left
                       : std::max<std::int64_t>(static_cast<std::int64_t>(steps), 1);

@@ -402,11 +402,13 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "heterogeneity", "agnostic", drawn});
     rows.push_back({policy, "space_sharing", "pairs", drawn});
   }
-  rows.push_back({"max-throughput", "prices", "[1, 100]", drawn});
-  rows.push_back({"max-throughput", "slo", "2", drawn});
+  rows.push_back({"max-throughput", "prices", "[100, 1]", drawn});
+  rows.push_back({"max-throughput", "slo", "8", drawn});
   rows.push_back({"fifo-by-type", "choice", "packed", drawn});
   rows.push_back({"fifo-by-type", "threshold", "1.95", drawn, "choice: packed"});
-  rows.push_back({"fifo-by-type", "gangs", "overcommit", gangs});
+  rows.push_back({"fifo-by-type", "gangs", "overcommit",
+                  Settings{"workload={source: csv, path: gangs.csv}", "world.model=none",
+                           "estimates.duration=exact", "cluster.machines=1x3:V100-16GB+1x3:T4"}});
   for (const std::string policy : {"fifo", "sjf", "srtf", "las", "srsf", "tiresias"}) {
     if (policy == "srsf" || policy == "tiresias") {
       rows.push_back({policy, "placement", "consolidated", gangs});

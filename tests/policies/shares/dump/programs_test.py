@@ -139,7 +139,8 @@ def same(failures, name, found, expected):
 
 def main():
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    lines = subprocess.run([sys.argv[1], str(count)], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run([sys.argv[1], str(count)], check=True, capture_output=True, text=True,
+                           timeout=300).stdout.splitlines()
     failed = checked = 0
     for number, line in enumerate(lines):
         record = json.loads(line)

@@ -15,7 +15,8 @@ struct GpuAsk {
   std::uint32_t types = 0;  ///< bits GpuType::id; 0: any
 
   bool allows(const GpuType& type) const { return types == 0 || (types >> type.id & 1U) != 0; }
-  friend auto operator<=>(const GpuAsk&, const GpuAsk&) = default;
+  friend auto operator<=>(const GpuAsk&, const GpuAsk&) =
+      default;  // NOLINT(modernize-use-nullptr): it has no null
 };
 
 inline GpuAsk ask_of(const JobView& job) { return {job.gpus, job.gpu_models}; }

@@ -59,7 +59,7 @@ class Study {
  private:
   Finishes finishes(const RoundRun& run, Given given, const RunParameters& p, RunDraw draw) const {
     if (given == Given::kAllocation) {
-      return replay_allocations(workload_, run, p, std::move(draw), limit(run.name)).finish_s;
+      return replay_allocations(workload_, run, p, draw, limit(run.name)).finish_s;
     }
     int gpus = 0;
     for (const Round& round : run.rounds) {

@@ -39,7 +39,7 @@ struct LasOptions : QueueOptions {
 class Las final : public PreemptiveQueue {
  public:
   explicit Las(LasOptions options)
-      : PreemptiveQueue(options),
+      : PreemptiveQueue(static_cast<const QueueOptions&>(options)),
         thresholds_(std::move(options.thresholds_s)),
         promote_after_(options.promote_after) {
     for (double& t : thresholds_) t *= 1e9;

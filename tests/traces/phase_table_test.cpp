@@ -25,22 +25,20 @@ const std::string kJobs =
     "c,9,10,y,20,\n";
 
 struct Read {
+  explicit Read(const std::string& phases, const std::string& jobs = kJobs) {
+    std::istringstream of_jobs(jobs);
+    trace = read_job_csv(of_jobs, "jobs.csv", keys);
+    std::istringstream of_phases(phases);
+    read_phases(of_phases, "phases.csv", keys, trace);
+  }
+
   WorkloadKeys keys;
   Trace trace;
 };
 
-Read read(const std::string& phases, const std::string& jobs = kJobs) {
-  Read found;
-  std::istringstream of_jobs(jobs);
-  found.trace = read_job_csv(of_jobs, "jobs.csv", found.keys);
-  std::istringstream of_phases(phases);
-  read_phases(of_phases, "phases.csv", found.keys, found.trace);
-  return found;
-}
-
 std::string refusal(const std::string& phases) {
   try {
-    read(phases);
+    const Read r(phases);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -48,7 +46,7 @@ std::string refusal(const std::string& phases) {
 }
 
 TEST(PhaseTable, OfJobsInSeconds) {
-  const Read r = read(
+  const Read r(
       "job,solo_s,as,gpu_util_pct,mem_used_mib\n"
       "a,40,,30,2000\n"
       "c,10,z,,\n"
@@ -72,7 +70,7 @@ TEST(PhaseTable, OfJobsInSeconds) {
 }
 
 TEST(PhaseTable, OfAWorkloadInShares) {
-  const Read r = read("workload,share\nx,0.25\nx,0.75\nunused,1\n");
+  const Read r("workload,share\nx,0.25\nx,0.75\nunused,1\n");
   ASSERT_EQ(r.trace.phases.size(), 4U);
   EXPECT_EQ(r.trace.phases[0].spec.work, 25s);
   EXPECT_EQ(r.trace.phases[1].spec.work, 75s);
@@ -84,15 +82,14 @@ TEST(PhaseTable, OfAWorkloadInShares) {
 TEST(PhaseTable, RoundingLeavesNoWorkOver) {
   std::string rows = "job,share\n";
   for (int i = 0; i < 3; ++i) rows += "c,0.3333333333\n";
-  const Read r = read(rows + "c,0.0000000001\n");
+  const Read r(rows + "c,0.0000000001\n");
   Duration sum{0};
   for (const TraceJob& phase : r.trace.phases) sum += phase.spec.work;
   EXPECT_EQ(sum, 10s);
 }
 
 TEST(PhaseTable, SpeedsOnTypesAreThoseOfTheJob) {
-  const Read r =
-      read("job,share\na,0.4\na,0.6\n", "job,submit_s,solo_s,solo_s@T4\na,0,100,200\nb,0,1,\n");
+  const Read r("job,share\na,0.4\na,0.6\n", "job,submit_s,solo_s,solo_s@T4\na,0,100,200\nb,0,1,\n");
   EXPECT_DOUBLE_EQ(on_type(r.trace.phases[0], 0).solo_s, 80);
   EXPECT_DOUBLE_EQ(on_type(r.trace.phases[1], 0).solo_s, 120);
 }

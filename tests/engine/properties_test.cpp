@@ -235,7 +235,7 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
   const int preemptions = seen[LogKind::kPreempt];
   EXPECT_TRUE(!preempts ? preemptions == 0
               : often   ? preemptions > random_finds(1000)
-                        : preemptions > 0 && preemptions <= random_finds(1000))
+                        : preemptions > 0 && preemptions <= random_runs(1000))
       << preemptions << ' ' << entry.name << ": kLetsJobsRun, see kExceptions";
   EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).preempts, preempts) << entry.name;
   EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).takes_probes, probed) << entry.name;

@@ -165,7 +165,7 @@ void check_agreement(bool rounds, std::uint64_t count) {
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     const PolicyEntry& entry = policies[seed % policies.size()];
     ScenarioLimits limits;
-    limits.types = seed % 2 == 0;
+    limits.types = seed / policies.size() % 2 == 0;  // each policy has both
     if (rounds) limits.profiling = limits.probing = limits.rounding = false;
     Scenario s = random_scenario(seed, limits);
     if (!can_run(entry, s)) continue;

@@ -99,7 +99,7 @@ TEST(PhaseTable, WhatItRefuses) {
            {"job,solo_s\na,40\na,50\n",
             "phases.csv:3:3: the phases of job 'a' add up to 90 s, expected its solo_s 100"},
            {"job,share\na,0.4\na,0.5\n", "add up to 0.9, expected 1"},
-           {"job,share\na,0.4\nd,1\n", "phases.csv:3:3: no job 'd'"},
+           {"job,share\na,1\nd,1\n", "phases.csv:3:3: no job 'd'"},
            {"workload,share\nq,1\n", "no job is of the workload 'q'"},
            {"job,workload,share\na,x,1\n", "found both columns job and workload"},
            {"job,gpu_util_pct\na,1\n", "found neither column solo_s nor share"},

@@ -121,7 +121,8 @@ class Tiresias final : public CountedQueue {
                const std::vector<bool>& takes) override {
     for (std::size_t j = 0; j < jobs.size(); ++j) jobs_.at(jobs[j]).runs = takes[j];
     for (std::vector<JobId>& queue : queues_) {
-      std::ranges::stable_partition(queue, [this](JobId j) { return jobs_.at(j).runs; });
+      std::stable_partition(queue.begin(), queue.end(),
+                            [this](JobId j) { return jobs_.at(j).runs; });
     }
   }
 

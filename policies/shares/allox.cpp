@@ -127,7 +127,8 @@ std::vector<AlloXStart> allox_starts(const ShareProblem& waiting, std::span<cons
     for (std::size_t c = 0; c < columns; ++c) {
       const double rate = waiting.rate(jobs[i], type_of[c % gpus]).a;
       const double runtime = rate > 0 ? job.steps_left / rate : kNowhere_s;
-      cost[i * columns + c] = runtime * static_cast<double>(c / gpus + 1) + job.age_s;
+      const std::size_t position = c / gpus + 1;
+      cost[i * columns + c] = runtime * static_cast<double>(position) + job.age_s;
     }
   }
   const std::vector<std::size_t> column_of = least_cost_matching(jobs.size(), columns, cost);

@@ -210,18 +210,19 @@ std::string SweepJournalIndex::damage_text() const {
 }
 
 void SweepJournalIndex::take_header(std::string_view payload) {
-  const InputError damaged(path(),
-                           fmt::format("has a damaged header (at byte {}), so that its sweep "
-                                       "is unknown; move it away or begin anew with --force",
-                                       kMagic.size()));
-  if (!payload.starts_with('H')) throw damaged;
+  const auto damaged = [&] {
+    return InputError(path(), fmt::format("has a damaged header (at byte {}), so that its sweep "
+                                          "is unknown; move it away or begin anew with --force",
+                                          kMagic.size()));
+  };
+  if (!payload.starts_with('H')) throw damaged();
   try {
     const Json json = record_of(payload);
     identity_ = {json.at("corun_version"), json.at("commit"), json.at("config"),
                  json.at("seed"),          json.at("points"), json.at("replications")};
     if (json.at("reals").get<std::size_t>() == kSweepReals) return;
   } catch (const Json::exception&) {
-    throw damaged;
+    throw damaged();
   }
   throw InputError(path(), "was written by corun " + identity_.corun_version + " (" +
                                identity_.commit + "), which had other metrics; use that one");

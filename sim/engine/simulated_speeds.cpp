@@ -65,7 +65,7 @@ double SimulatedBackend::spread_of(JobId job, std::uint32_t phase,
   });
   const auto count = [](auto& values) {
     std::ranges::sort(values);
-    return static_cast<int>(std::ranges::unique(values).begin() - values.begin());
+    return static_cast<int>(std::unique(values.begin(), values.end()) - values.begin());
   };
   return by_allocation_->factor(workload_.in_phase(job, phase),
                                 {static_cast<int>(gpus.size()), count(nodes), count(switches)});

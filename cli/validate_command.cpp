@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -13,6 +14,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
+#include "support/progress.hpp"
 
 /// `corun validate`: corun beside published runs on a real cluster.
 namespace corun::inline cli {
@@ -105,16 +107,21 @@ int validate_command(const std::vector<std::string>& arguments) {
       whole_option(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   // Without a run to fit on there is no noise to draw.
   if (request.fit.empty()) request.draws = 0;
-  const Validation validation = validate_runs(request);
+  std::string figure;
+  if (values.count("figure") != 0) {
+    figure = checked_output_path(values["figure"].as<std::string>(), "--figure");
+    check_name(figure, "--figure", {"svg"});
+  }
+  const Validation validation = [&] {
+    Progress progress("simulating runs", common.quiet);
+    return validate_runs(
+        request, [&](std::size_t done, std::size_t total) { progress.update(done, total); });
+  }();
   for (const std::string& hint : validation.hints) {
     if (common.format != Format::kTable) note(common, hint);
   }
   std::vector<OutputText> files;
-  if (values.count("figure") != 0) {
-    const std::string figure = checked_output_path(values["figure"].as<std::string>(), "--figure");
-    check_name(figure, "--figure", {"svg"});
-    files.push_back({"--figure", figure, validation_svg(validation)});
-  }
+  if (!figure.empty()) files.push_back({"--figure", figure, validation_svg(validation)});
   emit(common,
        common.format == Format::kJson  ? json_text(validation_json(validation))
        : common.format == Format::kCsv ? validation_csv(validation)

@@ -29,6 +29,12 @@ class Study {
   explicit Study(const ValidationRequest& request)
       : request_(request), workload_(read_round_workload(request.directory)) {}
 
+  /// Calls of simulate() to come, which are told of.
+  void expect(std::size_t simulations, const ValidationProgress& progress) {
+    expected_ = simulations;
+    progress_ = progress;
+  }
+
   const RoundWorkload& workload() const { return workload_; }
 
   const RoundRun& run(const std::string& name) {
@@ -44,7 +50,8 @@ class Study {
 
   /// One simulation per draw; the one without noise alone if there are no draws.
   std::vector<Finishes> simulate(const RoundRun& run, Given given, const RunParameters& p,
-                                 bool other_campaign = false) const {
+                                 bool other_campaign = false) {
+    if (progress_) progress_(done_++, expected_);
     std::vector<Finishes> draws;
     if (request_.draws == 0) draws.push_back(finishes(run, given, p, without_noise(workload_, p)));
     for (std::size_t n = 0; n < request_.draws; ++n) {
@@ -76,6 +83,9 @@ class Study {
   ValidationRequest request_;
   RoundWorkload workload_;
   std::map<std::string, RoundRun> runs_;
+  ValidationProgress progress_;
+  std::size_t expected_ = 0;
+  std::size_t done_ = 0;
 };
 
 double quantile_of(std::vector<double> values, double p) {
@@ -203,8 +213,8 @@ OwnProgress own_progress(const Study& study, const RoundRun& run, const RunParam
   return {median(jobs), ninetieth(jobs), median(replay.rounds_ratio)};
 }
 
-ValidatedRun validate_run(const Study& study, const RoundRun& run, Given given,
-                          const RunParameters& p, double inflated, bool with_draws) {
+ValidatedRun validate_run(Study& study, const RoundRun& run, Given given, const RunParameters& p,
+                          double inflated, bool with_draws) {
   ValidatedRun out;
   out.run = run.name;
   out.policy = run.policy;
@@ -249,7 +259,7 @@ ValidatedRun validate_run(const Study& study, const RoundRun& run, Given given,
 }
 
 /// With one part after the other from the run itself.
-void add_parts(const Study& study, const RoundRun& run, Given given, const RunParameters& fitted,
+void add_parts(Study& study, const RoundRun& run, Given given, const RunParameters& fitted,
                std::vector<PartErrors>& parts) {
   const RunParameters own =
       fit_run_parameters(study.workload(), std::span(&run, 1), fitted.round_s);
@@ -363,6 +373,24 @@ void choose_runs(ValidationRequest& request) {
   for (const auto& [name, factor] : request.limits) check("--limit", name);
 }
 
+/// How often validate_runs() simulates a run.
+std::size_t simulations_of(Study& study, const ValidationRequest& request) {
+  const auto known = [&](const std::string& name) {
+    return request.policy && make_share_policy(study.run(name).policy) != nullptr;
+  };
+  std::size_t count = 0;
+  for (const std::string& name : request.fit) {
+    if (request.draws > 0) count += (known(name) ? 1 : 0) + (request.allocation ? 1 : 0);
+  }
+  constexpr std::size_t kEach = 2;   // as fitted, and with wide intervals
+  constexpr std::size_t kParts = 5;  // add_parts(), given the policy
+  for (const std::string& name : request.test) {
+    if (known(name)) count += kEach + kParts;
+    if (request.allocation || !known(name)) count += kEach;
+  }
+  return count;
+}
+
 }  // namespace
 
 double ninetieth(std::vector<double> errors) {
@@ -370,11 +398,12 @@ double ninetieth(std::vector<double> errors) {
   return errors[std::min(errors.size() * 9 / 10, errors.size() - 1)];
 }
 
-Validation validate_runs(const ValidationRequest& request) {
+Validation validate_runs(const ValidationRequest& request, const ValidationProgress& progress) {
   Validation v;
   v.request = request;
   choose_runs(v.request);
   Study study(v.request);
+  study.expect(simulations_of(study, v.request), progress);
   std::vector<RoundRun> fitted;
   for (const std::string& name : v.request.fit) fitted.push_back(study.run(name));
   v.parameters = fit_run_parameters(study.workload(), fitted, request.round_s);

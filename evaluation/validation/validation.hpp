@@ -134,7 +134,10 @@ struct Validation {
 /// The value at place floor(0.9 n) + 1, at most n, of the ascending values.
 double ninetieth(std::vector<double> errors);
 
+/// Called before each simulation of a run: how many are done, and how many there will be.
+using ValidationProgress = std::function<void(std::size_t done, std::size_t total)>;
+
 /// InputError for a run that is not there, or is both fitted on and tested.
-Validation validate_runs(const ValidationRequest& request);
+Validation validate_runs(const ValidationRequest& request, const ValidationProgress& progress = {});
 
 }  // namespace corun::inline evaluation

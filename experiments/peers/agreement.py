@@ -7,10 +7,8 @@ Each folder peers3/PEER/CASE of the data directory is a run of that simulator: j
 configuration is PEER-NAME.yaml of this folder, where NAME begins CASE (without "speed-"). --update rewrites the table in
 experiments/peers/README.md.
 """
-import argparse
 import csv
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -18,9 +16,8 @@ import tempfile
 
 import h5py
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "experiments/peers/README.md"
-BEGIN, END = "<!-- agreement: begin -->", "<!-- agreement: end -->"
+from tables import ROOT, options, put
+
 LIMIT_S = 600  # of one run
 
 
@@ -64,27 +61,19 @@ def run(program, config, settings):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
-    parser.add_argument("--data", default=os.environ.get("CORUN_DATA"), help="public data sets; default: CORUN_DATA")
-    parser.add_argument("--update", action="store_true")
-    options = parser.parse_args()
-    if not options.data:
-        parser.error("needs the public data sets: set CORUN_DATA or give --data (corun data lists them)")
+    given = options(__doc__)
     lines = ["| case | configuration | jobs | equal ends | mean JCT, s | the peer's |", "|---|---|---|---|---|---|"]
     for peer in ("tiresias", "lucid", "blox"):
-        for folder in sorted(pathlib.Path(options.data, "peers3", peer).iterdir()):
+        for folder in sorted(pathlib.Path(given.data, "peers3", peer).iterdir()):
             config, settings, ends = case_of(peer, folder)
-            runs = run(options.corun, config, settings)
+            runs = run(given.corun, config, settings)
             equal = sum(abs(runs[job][1] - end) < 1e-6 for job, end in ends.items())
             ours = sum(end - submit for submit, end in runs.values()) / len(runs)
             theirs = sum(end - runs[job][0] for job, end in ends.items()) / len(ends)
             lines.append(f"| {peer} {folder.name} | `{config}` | {len(ends)} | {equal} | {ours:.3f} | {theirs:.3f} |")
             print(lines[-1])
-    if options.update:
-        text = PAGE.read_text()
-        head, rest = text.split(BEGIN)
-        PAGE.write_text(f"{head}{BEGIN}\n" + "\n".join(lines) + f"\n{END}" + rest.split(END)[1])
+    if given.update:
+        put("agreement", "\n".join(lines))
 
 
 if __name__ == "__main__":

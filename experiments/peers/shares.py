@@ -6,21 +6,17 @@ usage: shares.py [--corun PROGRAM] [--data DIR] [--update]
 Runs experiments/peers/gavel-POLICY.yaml on every case of peers3/gavel of the public data sets. --update rewrites the table
 in experiments/peers/README.md.
 """
-import argparse
 import csv
 import json
-import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 import h5py
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "experiments/peers/README.md"
-BEGIN, END = "<!-- shares: begin -->", "<!-- shares: end -->"
+from tables import ROOT, options, put
+
 TYPES = ("V100-16GB", "P100-16GB", "K80")
 
 
@@ -40,29 +36,21 @@ def jct(program, data, case, policy, cluster):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
-    parser.add_argument("--data", default=os.environ.get("CORUN_DATA"), help="public data sets; default: CORUN_DATA")
-    parser.add_argument("--update", action="store_true")
-    options = parser.parse_args()
-    if not options.data:
-        parser.error("needs the public data sets: set CORUN_DATA or give --data (corun data lists them)")
+    given = options(__doc__)
     rows = ["| case | policy | jobs | Gavel, mean JCT s | corun, mean JCT s | ratio | largest difference of a job, s |",
             "|---|---|---|---|---|---|---|"]
-    for case in sorted((pathlib.Path(options.data) / "peers3/gavel").iterdir()):
+    for case in sorted((pathlib.Path(given.data) / "peers3/gavel").iterdir()):
         summary = json.loads((case / "summary.json").read_text())
         with open(case / "jobs_out.csv") as file:
             theirs = [float(row["jct_s"]) for row in csv.DictReader(file)]
-        ours = jct(options.corun, options.data, case, summary["policy"], summary["cluster"])
+        ours = jct(given.corun, given.data, case, summary["policy"], summary["cluster"])
         ratio = sum(ours) / sum(theirs)
         largest = max(abs(a - b) for a, b in zip(ours, theirs))
         rows.append(f"| {case.name} | {summary['policy']} | {len(ours)} | {sum(theirs) / len(theirs):.1f} | "
                     f"{sum(ours) / len(ours):.1f} | {ratio:.4f} | {largest:.3g} |")
         print(rows[-1], flush=True)
-    if options.update:
-        page = PAGE.read_text()
-        text = "\n".join(rows)
-        PAGE.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}\n{END}", page, flags=re.S))
+    if given.update:
+        put("shares", "\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -8,18 +8,15 @@ the same kind. corun's are measured now, in user and system seconds of the whole
 reading. If the peer needs less than 30 s, the time of one replay within the process is given as well: that of
 101 replications less that of one, over 100. --update rewrites the table in experiments/peers/README.md.
 """
-import argparse
 import os
 import pathlib
 import platform
-import re
 import subprocess
 import sys
 import threading
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "experiments/peers/README.md"
-BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"
+from tables import ROOT, options, put
+
 LIMIT_S = 3600  # of one run
 LONG_S = 30  # from this on only the whole process is compared
 
@@ -70,22 +67,16 @@ def best(measure, times=3):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--corun", default=str(ROOT / "build/release/corun"))
-    parser.add_argument("--data", default=os.environ.get("CORUN_DATA"), help="public data sets; default: CORUN_DATA")
-    parser.add_argument("--update", action="store_true")
-    options = parser.parse_args()
-    if not options.data:
-        parser.error("needs the public data sets: set CORUN_DATA or give --data (corun data lists them)")
+    given = options(__doc__)
     rows = ["| case | peer, CPU s | corun, CPU s | MB | ratio | one replay, ms | ratio |", "|---|---|---|---|---|---|---|"]
     for name, config, settings, _, peer_s in CASES:
         if not (ROOT / f"experiments/peers/{config}.yaml").exists():
             print(f"SKIPPED: no experiments/peers/{config}.yaml", file=sys.stderr)
             continue
-        process_s, mb = best(lambda: cpu_seconds(options.corun, config, settings, options.data, 1))
+        process_s, mb = best(lambda: cpu_seconds(given.corun, config, settings, given.data, 1))
         row = f"| {name} | {peer_s:.3g} | {process_s:.3f} | {mb} | {peer_s / process_s:.0f} |"
         if peer_s < LONG_S:
-            many_s = best(lambda: cpu_seconds(options.corun, config, settings, options.data, 101))[0]
+            many_s = best(lambda: cpu_seconds(given.corun, config, settings, given.data, 101))[0]
             replay_s = max(many_s - process_s, 1e-9) / 100
             row += f" {replay_s * 1e3:.2f} | {peer_s / replay_s:.0f} |"
         else:
@@ -95,10 +86,8 @@ def main():
     model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
                  platform.machine())
     text = "\n".join(rows) + f"\n\nMeasured on one core of {os.cpu_count()} x {model}.\n"
-    if options.update:
-        page = PAGE.read_text()
-        page = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}{END}", page, flags=re.S)
-        PAGE.write_text(page)
+    if given.update:
+        put("peers", text.rstrip("\n"))
 
 
 if __name__ == "__main__":

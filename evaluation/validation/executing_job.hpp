@@ -28,8 +28,8 @@ struct RunDraw {
 RunDraw without_noise(const RoundWorkload& workload, const RunParameters& p);
 /// The same for the same (seed, number). The first round's delays are exponential around what was seen, for one run
 /// gives no spread.
-/// `other_campaign`: the speeds are those of a run that was measured apart from the fitted ones, as in intervals;
-/// else as they differ within a run.
+/// `other_campaign`: speeds vary as between two campaigns of measurement (RunParameters::campaign_sd), which intervals
+/// need; else as between the configurations of one campaign.
 RunDraw draw_run(const RoundWorkload& workload, const RunParameters& p, std::uint64_t seed,
                  std::uint64_t number, bool other_campaign);
 

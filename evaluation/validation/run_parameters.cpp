@@ -76,8 +76,8 @@ double deviation(std::span<const ClockPoints> all, double per_start_s, double le
   return sum;
 }
 
-/// Differences of the rest between jobs whose last rounds are `least` to `most` apart, and how far apart they are
-/// on average.
+/// Differences [s] of the residuals of two jobs whose last rounds are `least` to `most` rounds apart, and the mean number
+/// of rounds between them.
 struct Differences {
   std::vector<double> seconds;
   double mean_rounds = 0;

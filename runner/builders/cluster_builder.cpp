@@ -201,7 +201,9 @@ Notes measured_elsewhere(const Measurements& pairs, const Cluster& cluster,
                                              : "several GPU types";
   if (gpu != cluster.gpu_types()) {
     add(" on " + printable(gpu) + " (" + printable(pairs.source) + "), not on " +
-        cluster.gpu_types() + ": set cluster.gpu_type, or co-run costs are extrapolated");
+        cluster.gpu_types() +
+        (pairs.gpu.empty() && is_one ? ": state it in a column gpu" : ": set cluster.gpu_type") +
+        ", or co-run costs are extrapolated");
   }
   if (!pairs.sharing.empty() && pairs.sharing != cluster.spec.sharing) {
     add(" with " + printable(pairs.sharing) + " (" + printable(pairs.source) + "), not with " +

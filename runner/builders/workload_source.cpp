@@ -94,7 +94,7 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
 WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Cluster& cluster,
                                std::optional<Trace> queue, InputFiles& files)
     : config_(std::move(config)),
-      tables_(std::make_shared<MeasurementTables>()),
+      tables_(std::make_shared<MeasurementTables>(config_->cluster.sharing)),
       entry_(&find_source(*config_)),
       cluster_(&cluster),
       types_(*config_, cluster),

@@ -12,6 +12,7 @@ namespace corun::inline runner {
 enum class NoteCode : std::uint8_t {
   // Resolution: a value that nobody gave follows from others.
   kNeedOfPolicies,  ///< estimates or profiling, as policies need
+  kFallbackChosen,  ///< the default world.fallback cannot be fitted on the table
   kPolicyLeftOut,   ///< a policy of the default comparison cannot place a job
   // Machines and jobs
   kNodesLeftOut,

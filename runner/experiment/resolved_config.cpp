@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -19,8 +22,10 @@
 #include "runner/experiment/experiment_checks.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "runner/inputs/input_files.hpp"
+#include "runner/inputs/measurement_tables.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/tables/measurements.hpp"
 
 namespace corun::inline runner {
 
@@ -35,6 +40,9 @@ class GivenKeys {
 };
 
 namespace {
+
+/// Needs no feature of a job.
+constexpr std::string_view kFallbackByNames = "factors";
 
 constexpr std::array<std::string_view, 7> kFilledIn{
     "cluster.nodes",      "belief.model",   "world.model", "world.fallback",
@@ -121,6 +129,25 @@ void take_models_of_files(Config& config, const GivenKeys& given, const InputFil
   take_model(config, given, "world.fallback", fallback, named);
 }
 
+/// Gives a table of own measurements another fallback than the default one if that cannot be fitted on it.
+void take_fallback(Config& config, const GivenKeys& given, InputFiles& files, Notes& notes) {
+  WorldConfig& w = config.world;
+  if (w.model != WorldKind::kMeasured || !w.path || given.contains("world.fallback")) return;
+  const std::string path = files.find(*w.path, config.place("world.path"));
+  const std::optional<MeasurementForm> form = measurement_form(path);
+  if (!form || *form == MeasurementForm::kCoruns || *form == MeasurementForm::kRates) return;
+  MeasurementTables tables(config.cluster.sharing);
+  const SpeedTable& speeds = tables.measured(path, config).speeds;
+  try {
+    files.cache().models().fit(w.fallback.entry(), speeds, {.effort = w.effort});
+  } catch (const std::invalid_argument& refused) {
+    w.fallback = ModelName(kFallbackByNames);
+    add_note(notes, NoteCode::kFallbackChosen, "world.fallback",
+             fmt::format("{}: {} takes its place as world.fallback for co-runs that {} lacks",
+                         refused.what(), kFallbackByNames, printable(*w.path)));
+  }
+}
+
 /// Leaves policies of the default comparison out that cannot place a job. The jobs are made for this alone: the draws
 /// of an experiment depend on the order in which its parts learn the names of workloads.
 void leave_out_policies(const std::shared_ptr<Config>& config, const std::optional<Trace>& queue,
@@ -151,6 +178,7 @@ Resolved resolve(Config config, const std::string& data_directory,
     resolved->cluster.gpu_type = GpuTypes().standard_name(resolved->cluster.gpu_type);
   }
   take_models_of_files(*resolved, given, files);
+  take_fallback(*resolved, given, files, notes);
   count_nodes(*resolved, given, files);
   if (!given.contains("policies")) leave_out_policies(resolved, queue, files, notes);
   return {resolved, std::move(notes)};

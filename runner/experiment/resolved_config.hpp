@@ -23,6 +23,7 @@ struct Resolved {
 /// Fills in, where the key was not given,
 ///   cluster.nodes       those of the virtual clusters
 ///   belief.model, world.model, world.fallback    that of a model file in belief.initial and world.path
+///   world.fallback      factors, if the default one cannot be fitted on the table of world.path
 ///   estimates.duration  exact, if a policy needs estimates of run times
 ///   profiling.mode      minute, if a policy measures profiles, unless jobs are moved in rounds
 ///   policies            the default comparison without policies that cannot place a job of replication 0

@@ -21,6 +21,9 @@ constexpr std::string_view kMeasured = "a table of measured co-runs";
 
 }  // namespace
 
+MeasurementTables::MeasurementTables(SharingMode sharing)
+    : sharing_(sharing == SharingMode::kMps ? Sharing::kMps : Sharing::kTimeSlicing) {}
+
 const Measurements& MeasurementTables::measured(const std::string& path, const Config& config) {
   if (measurement_form(path) == MeasurementForm::kRates) return rates(path, rates_gpu(config));
   check_kind(path, {FileKind::kPairs, FileKind::kGroups, FileKind::kRates}, kMeasured);
@@ -36,7 +39,7 @@ const Measurements& MeasurementTables::table(const std::string& path, CorunsAs a
   if (measurement_form(path) != MeasurementForm::kCoruns) as = CorunsAs::kSpeeds;
   const auto known = tables_.find({path, as});
   if (known != tables_.end()) return known->second;
-  Measurements read = read_measurements(path, keys_, as);
+  Measurements read = read_measurements(path, keys_, as, sharing_);
   if (!read.is_measured()) {
     throw InputError(
         path + ":1:1",

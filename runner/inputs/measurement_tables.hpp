@@ -23,6 +23,10 @@ namespace corun::inline runner {
 
 class MeasurementTables {
  public:
+  /// `sharing` is the cluster's mode: jobs of a table of groups that were measured in it have the name that the table
+  /// gives them, so that jobs of a trace find them.
+  explicit MeasurementTables(SharingMode sharing);
+
   WorkloadKeys& keys() { return keys_; }
 
   /// What a world or a belief learns from: any form of table at a path that InputFiles found. corun's own co-runs are
@@ -50,6 +54,7 @@ class MeasurementTables {
   const Measurements& table(const std::string& path, CorunsAs as);
   const Measurements& rates(const std::string& path, const std::string& gpu);
 
+  Sharing sharing_;
   WorkloadKeys keys_;
   std::map<std::pair<std::string, CorunsAs>, Measurements> tables_;  ///< by path
   std::map<std::string, SoloTable> solo_;                            ///< by path

@@ -81,6 +81,18 @@ TEST(SrsfPacked, NoJobDelaysAGangBeyondItsReservation) {
   EXPECT_EQ(start_s(without, 2), 52);
 }
 
+TEST(SrsfPacked, AJobThatSharesIsGoneBeforeTheReservationAtItsSharedSpeed) {
+  // Job 2 has the memory on both GPUs at 100. Job 3 runs at 0.8 beside one of the others: 90 s take 112.5 s, 70 s take 87.5 s.
+  const auto start_of_last = [](std::int64_t work) {
+    const std::vector<JobSpec> jobs{job(seconds(100)).memory(600), job(seconds(100)).memory(600),
+                                    job(seconds(20)).gpus(2).memory(600).at(seconds(1)),
+                                    job(seconds(work)).memory(300).at(seconds(2))};
+    return start_s(run_jobs(cluster(1, 2, 1, 1000), jobs, ShareWorld(0.25)), 3);
+  };
+  EXPECT_EQ(start_of_last(70), 2);
+  EXPECT_GT(start_of_last(90), 99);
+}
+
 // Alone all are equal. Beside job 0 job 1 would slow to 0.7, job 2 to 0.95.
 TEST(SrsfPacked, OfEqualJobsTheOneWithTheLeastDelayStarts) {
   const TableWorld world({0.9, 0.7, 0.95});

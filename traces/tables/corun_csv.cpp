@@ -221,4 +221,14 @@ void write_corun_csv(std::ostream& out, const CorunFile& file, const WorkloadKey
   }
 }
 
+std::array<double, 2> speeds_of_pair(const CorunMeasurement& pair) {
+  const std::size_t i = pair.members[0].corun_s <= pair.members[1].corun_s ? 0 : 1;
+  const CorunMember& first = pair.members[i];
+  const CorunMember& last = pair.members[1 - i];
+  std::array<double, 2> speeds{};
+  speeds[i] = first.solo_s / first.corun_s;
+  speeds[1 - i] = (last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s;
+  return speeds;
+}
+
 }  // namespace corun::inline traces

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -46,5 +47,9 @@ CorunFile read_corun_csv(std::istream& in, const std::string& name, WorkloadKeys
 /// `sessions` may be empty vectors: groups are then numbered from 1, sessions empty. An imputed profile was
 /// not measured and is written as empty fields.
 void write_corun_csv(std::ostream& out, const CorunFile& file, const WorkloadKeys& keys);
+
+/// The speeds of a pair beside each other, by its times (DESIGN section 3), not checked: times that contradict each other
+/// give a speed of 0 or less.
+std::array<double, 2> speeds_of_pair(const CorunMeasurement& pair);
 
 }  // namespace corun::inline traces

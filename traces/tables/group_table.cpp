@@ -46,7 +46,8 @@ constexpr std::string_view kMpsFeature = "mps";
 
 class GroupTableReader {
  public:
-  GroupTableReader(CsvReader& csv, WorkloadKeys& keys) : csv_(csv), keys_(keys) {}
+  GroupTableReader(CsvReader& csv, WorkloadKeys& keys, Sharing plain)
+      : csv_(csv), keys_(keys), plain_(plain) {}
 
   Measurements read(std::string source) {
     table_.source = std::move(source);
@@ -187,7 +188,9 @@ class GroupTableReader {
 
   std::uint32_t job_of_line(const Group& group) {
     std::string name(csv_.required_text(*job_, "the name of a job"));
-    if (group.sharing != Sharing::kUnknown) name += " (" + group.sharing_words + ")";
+    if (group.sharing != Sharing::kUnknown && group.sharing != plain_) {
+      name += " (" + group.sharing_words + ")";
+    }
     const WorkloadKey key = keys_.of(name);
     const auto next = static_cast<std::uint32_t>(table_.names.size());
     const auto [known, is_new] = position_.emplace(key, next);
@@ -293,6 +296,7 @@ class GroupTableReader {
 
   CsvReader& csv_;
   WorkloadKeys& keys_;
+  Sharing plain_;
   Measurements table_;
   std::vector<Column> all_;
   std::optional<Column> group_, gpu_, sharing_, job_, count_, speed_, family_, batch_;
@@ -307,8 +311,9 @@ class GroupTableReader {
 
 }  // namespace
 
-Measurements read_group_table(CsvReader& csv, std::string source, WorkloadKeys& keys) {
-  return GroupTableReader(csv, keys).read(std::move(source));
+Measurements read_group_table(CsvReader& csv, std::string source, WorkloadKeys& keys,
+                              Sharing plain) {
+  return GroupTableReader(csv, keys, plain).read(std::move(source));
 }
 
 }  // namespace corun::inline traces

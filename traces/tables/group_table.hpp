@@ -31,7 +31,8 @@
 namespace corun::inline traces {
 
 /// The part of read_measurements() for this form. Speeds of groups of two are rows; names are those of job and sharing
-/// mode, as "solver (MPS)". InputError as read_measurements().
-Measurements read_group_table(CsvReader& csv, std::string source, WorkloadKeys& keys);
+/// mode, as "solver (MPS)", in the mode `plain` those of the job alone. InputError as read_measurements().
+Measurements read_group_table(CsvReader& csv, std::string source, WorkloadKeys& keys,
+                              Sharing plain);
 
 }  // namespace corun::inline traces

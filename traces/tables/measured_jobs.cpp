@@ -6,6 +6,7 @@
 
 #include "sim/base/text.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/tables/corun_csv.hpp"
 
 namespace corun::inline traces {
 

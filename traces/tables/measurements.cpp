@@ -5,16 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iomanip>
 #include <iterator>
-#include <limits>
-#include <locale>
 #include <map>
 #include <optional>
-#include <ostream>
-#include <set>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -53,12 +47,14 @@ struct FeatureColumn {
 /// A form of one row per pair.
 struct PairTableForm {
   MeasurementForm form;
-  std::array<FeatureColumn, 3> features;
+  std::span<const FeatureColumn> features;
   std::span<const FeatureColumn> extra;  ///< features of files that have their columns
   std::string_view family;               ///< stem of the columns
+  bool needs_family = true;              ///< beside speeds
   bool by_gpu = false;                   ///< a column decides which of the features comes first
-  Sharing own = Sharing::kUnknown;       ///< mode of the data set that has the form's name
-  bool has_imputed = false;              ///< speeds of kImputed
+  std::string_view own_gpu = {};    ///< GPU type of a file without the column; empty: not known
+  Sharing own = Sharing::kUnknown;  ///< mode of the data set that has the form's name
+  bool has_imputed = false;         ///< speeds of kImputed
   std::string_view expected;
 };
 
@@ -66,28 +62,44 @@ constexpr std::array<FeatureColumn, 3> kLucidExtra{
     {{"share", "sm_share_pct", FeatureScale::kLinear, kSmShare},
      {"l2_util", "l2_util_pct", FeatureScale::kLinear, kShare},
      {"solo_rate", "solo_rate", FeatureScale::kLog, kRatePerSecond}}};
+constexpr std::array<FeatureColumn, 3> kLucidFeatures{
+    {{"solo_gpu_util", "gpu_util_pct", FeatureScale::kLinear, kShare},
+     {"solo_gmem_util", "mem_time_pct", FeatureScale::kLinear, kShare},
+     {"solo_gmem_mib", "mem_used_mib", FeatureScale::kLog, kMib}}};
 constexpr PairTableForm kLucid{
     .form = MeasurementForm::kLucid,
-    .features = {{{"solo_gpu_util", "gpu_util_pct", FeatureScale::kLinear, kShare},
-                  {"solo_gmem_util", "mem_time_pct", FeatureScale::kLinear, kShare},
-                  {"solo_gmem_mib", "mem_used_mib", FeatureScale::kLog, kMib}}},
+    .features = kLucidFeatures,
     .extra = kLucidExtra,
     .family = "model",
+    .own_gpu = kLucidGpuType,
     .own = Sharing::kTimeSlicing,
     .has_imputed = true,
     .expected = "job_x, solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x",
 };
+constexpr std::array<FeatureColumn, 3> kGavelFeatures{
+    {{"solo_v100", "solo_v100", FeatureScale::kLog, kRatePerSecond},
+     {"solo_p100", "solo_p100", FeatureScale::kLog, kRatePerSecond},
+     {"solo_k80", "solo_k80", FeatureScale::kLog, kRatePerSecond}}};
 constexpr PairTableForm kGavel{
     .form = MeasurementForm::kGavel,
-    .features = {{{"solo_v100", "solo_v100", FeatureScale::kLog, kRatePerSecond},
-                  {"solo_p100", "solo_p100", FeatureScale::kLog, kRatePerSecond},
-                  {"solo_k80", "solo_k80", FeatureScale::kLog, kRatePerSecond}}},
+    .features = kGavelFeatures,
     .extra = {},
     .family = "family",
     .by_gpu = true,
     .own = Sharing::kMps,
     .expected = "gpu, job_x, solo_v100_x, solo_p100_x, solo_k80_x",
 };
+constexpr PairTableForm kSpeedPairs{
+    .form = MeasurementForm::kSpeedPairs,
+    .features = {},
+    .extra = {},
+    .family = "model",
+    .needs_family = false,
+    .expected = "job_x, norm_x",
+};
+constexpr std::string_view kNoProfiles =
+    "speeds of pairs without profiles: nothing is known of a job that is in no row; columns "
+    "solo_gpu_util_x, solo_gmem_util_x, solo_gmem_mib_x (x is a and b) would tell";
 constexpr std::string_view kCorunExpected = "group, gpu, sharing, job, solo_s, corun_s";
 constexpr std::array<std::string_view, 2> kImputed{"PPO", "TD3"};
 
@@ -142,6 +154,7 @@ std::optional<MeasurementForm> form_of(const std::vector<std::string>& header) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(header, name) != header.end();
   };
+  if (has("norm_a") || has("norm_b")) return MeasurementForm::kSpeedPairs;
   if (has("corun_s")) return MeasurementForm::kCoruns;
   if (!has("group") || !has("sharing")) return std::nullopt;
   if (has("solo_s")) return MeasurementForm::kCoruns;
@@ -163,7 +176,8 @@ MeasurementForm form_of(const CsvReader& csv) {
           ", expected at least one of these, x being a and b: (1) Lucid's " +
           std::string(kLucid.expected) + "; (2) Gavel's " + std::string(kGavel.expected) +
           "; (3) co-run measurements with " + std::string(kCorunExpected) +
-          "; (4) groups with group, gpu, sharing, job" +
+          "; (4) groups with group, gpu, sharing, job; (5) pairs without profiles with " +
+          std::string(kSpeedPairs.expected) +
           (is_both
                ? "; remove those of one form"
                : "; name another file or add them (of a table of rates: norm is the rate beside "
@@ -187,6 +201,13 @@ class PairTableReader {
     }
     check_units();
     table_.notes = faster_together_.notes(table_.speeds.rows.size());
+    if (features_.empty()) {
+      table_.notes.push_back(
+          "speeds of pairs without profiles: nothing is known of a job that is in no row; "
+          "columns " +
+          std::string(kLucid.expected).substr(std::string_view("job_x, ").size()) +
+          " (x is a and b) would tell");
+    }
     key_families(table_);
     return std::move(table_);
   }
@@ -252,7 +273,7 @@ class PairTableReader {
     for (std::size_t i = 0; i < kSides.size(); ++i) {
       sides_[i].job = required_column(joined("job", kSides[i]));
       const std::string family = joined(form_.family, kSides[i]);
-      sides_[i].family = table_.has_speeds
+      sides_[i].family = table_.has_speeds && form_.needs_family
                              ? required_column(family, ", and beside speeds the family")
                              : optional_column(family);
     }
@@ -296,7 +317,7 @@ class PairTableReader {
     const bool is_own = !sharing_ && (form_.by_gpu || !gpu_);
     const std::optional<Sharing> sharing = is_own ? form_.own : sharing_of(words);
     if (!sharing) csv_.refuse(*sharing_, std::string(kSharingExpected), "correct it");
-    const std::string gpu(gpu_ ? stated_gpu(csv_.text(*gpu_)) : kLucidGpuType);
+    const std::string gpu(gpu_ ? stated_gpu(csv_.text(*gpu_)) : form_.own_gpu);
     const std::optional<std::uint32_t> at = campaigns_.of(gpu, *sharing, words);
     if (!at) {
       csv_.refuse(
@@ -365,8 +386,9 @@ class PairTableReader {
   void family(std::size_t side, std::uint32_t at) {
     if (!sides_[side].family) return;
     const Column column = *sides_[side].family;
-    const std::string_view found =
-        table_.has_speeds ? csv_.required_text(column, "the family of a job") : csv_.text(column);
+    const std::string_view found = table_.has_speeds && form_.needs_family
+                                       ? csv_.required_text(column, "the family of a job")
+                                       : csv_.text(column);
     if (found.empty()) return;
     std::string& family = table_.families[at];
     if (family.empty()) {
@@ -589,14 +611,16 @@ Measurements from_coruns(const CorunFile& file, const std::string& name, std::st
 
 /// Reads the opened file; `coruns` reads it again.
 Measurements read_form(CsvReader& csv, std::string source, WorkloadKeys& keys, CorunsAs as,
-                       const std::function<CorunFile()>& coruns) {
+                       Sharing plain, const std::function<CorunFile()>& coruns) {
   switch (form_of(csv)) {
     case MeasurementForm::kLucid:
       return PairTableReader(csv, kLucid, keys).read(std::move(source));
     case MeasurementForm::kGavel:
       return PairTableReader(csv, kGavel, keys).read(std::move(source));
+    case MeasurementForm::kSpeedPairs:
+      return PairTableReader(csv, kSpeedPairs, keys).read(std::move(source));
     case MeasurementForm::kGroups:
-      return read_group_table(csv, std::move(source), keys);
+      return read_group_table(csv, std::move(source), keys, plain);
     default:
       break;
   }
@@ -611,8 +635,8 @@ Measurements read_form(CsvReader& csv, std::string source, WorkloadKeys& keys, C
 }
 
 Measurements read(CsvReader& csv, std::string source, WorkloadKeys& keys, CorunsAs as,
-                  const std::function<CorunFile()>& coruns) {
-  Measurements table = read_form(csv, std::move(source), keys, as, coruns);
+                  Sharing plain, const std::function<CorunFile()>& coruns) {
+  Measurements table = read_form(csv, std::move(source), keys, as, plain, coruns);
   if (std::string note = slow_speeds_note(table, keys); !note.empty()) {
     table.notes.push_back(std::move(note));
   }
@@ -620,20 +644,6 @@ Measurements read(CsvReader& csv, std::string source, WorkloadKeys& keys, Coruns
 }
 
 }  // namespace
-
-std::array<double, 2> speeds_of_pair(const CorunMeasurement& pair) {
-  const std::size_t i = pair.members[0].corun_s <= pair.members[1].corun_s ? 0 : 1;
-  const CorunMember& first = pair.members[i];
-  const CorunMember& last = pair.members[1 - i];
-  std::array<double, 2> speeds{};
-  speeds[i] = first.solo_s / first.corun_s;
-  speeds[1 - i] = (last.solo_s - (last.corun_s - first.corun_s)) / first.corun_s;
-  return speeds;
-}
-
-bool same_feature(double a, double b) {
-  return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));
-}
 
 void key_families(Measurements& table) {
   table.speeds.families.clear();
@@ -662,7 +672,8 @@ std::optional<MeasurementForm> measurement_form(const std::string& path) {
   }
 }
 
-Measurements read_measurements(const std::string& path, WorkloadKeys& keys, CorunsAs as) {
+Measurements read_measurements(const std::string& path, WorkloadKeys& keys, CorunsAs as,
+                               Sharing plain) {
   CsvReader csv(path, {}, kAnyColumns);
   const auto coruns = [&] {
     std::error_code error;
@@ -671,7 +682,7 @@ Measurements read_measurements(const std::string& path, WorkloadKeys& keys, Coru
                      "co-run measurements from a pipe, expected a file, which is read twice; save "
                      "them first");
   };
-  return read(csv, std::filesystem::path(path).filename().string(), keys, as, coruns);
+  return read(csv, std::filesystem::path(path).filename().string(), keys, as, plain, coruns);
 }
 
 Measurements read_measurements(std::istream& in, const std::string& name, WorkloadKeys& keys,
@@ -683,7 +694,7 @@ Measurements read_measurements(std::istream& in, const std::string& name, Worklo
     std::istringstream again(text);
     return read_corun_csv(again, name, keys);
   };
-  return read(csv, name, keys, as, coruns);
+  return read(csv, name, keys, as, Sharing::kUnknown, coruns);
 }
 
 }  // namespace corun::inline traces

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -12,6 +14,7 @@
 
 #include "sim/measurement.hpp"
 #include "sim/speed_table.hpp"
+#include "traces/column_rules.hpp"
 #include "traces/workload_names.hpp"
 
 /// Measured co-runs of a file, or co-runs to be predicted, as a SpeedTable: the one reader of every CSV form. The forms
@@ -42,6 +45,10 @@
 ///     family_x           required beside norm_x; the family
 ///     failed             1: the pair does not fit, and its speeds are not measured; else 0
 ///     sharing            as above; without the column: Gavel's MPS
+///   Pairs without profiles, one row per pair:
+///     job_x, norm_x      required; as above
+///     model_x, gpu, sharing
+///                        optional; as above; without the column: not known
 ///   corun's own co-runs (corun_csv.hpp), two rows per pair:
 ///     features gpu_util_pct, mem_alloc_pct, mem_time_pct (linear) and mem_used_mib (log): means of the
 ///     known values over a job's sessions. Speeds by DESIGN section 3: with i the first to
@@ -61,6 +68,7 @@ enum class MeasurementForm : std::uint8_t {
   kCoruns,  ///< corun's own co-runs, with run times
   kLucid,
   kGavel,
+  kSpeedPairs,  ///< speeds alone, without profiles of the jobs
   kGroups,  ///< of two jobs and more (group_table.hpp)
   kRates,   ///< Gavel's rates, no CSV (gavel_throughputs.hpp)
 };
@@ -111,19 +119,18 @@ struct Measurements {
 };
 
 /// InputError "FILE:LINE:COLUMN: ..." for anything that its form excludes, for a file without co-runs and for shares of
-/// time that are fractions, not percentages. With CorunsAs::kSpeeds a *.corun.csv is opened twice and cannot be a pipe.
+/// time that are fractions, not percentages. With CorunsAs::kSpeeds a *.corun.csv is opened twice and cannot be a pipe. A
+/// job of a table of groups is named with its sharing mode, but in the mode `plain`.
 Measurements read_measurements(const std::string& path, WorkloadKeys& keys,
-                               CorunsAs as = CorunsAs::kSpeeds);
+                               CorunsAs as = CorunsAs::kSpeeds, Sharing plain = Sharing::kUnknown);
 /// The same from a stream; `name` stands for the file in messages.
 Measurements read_measurements(std::istream& in, const std::string& name, WorkloadKeys& keys,
                                CorunsAs as = CorunsAs::kSpeeds);
 
-/// The speeds of a pair beside each other, by its times (DESIGN section 3), not checked: times that contradict each other
-/// give a speed of 0 or less.
-std::array<double, 2> speeds_of_pair(const CorunMeasurement& pair);
-
 /// Whether two values of a feature differ by rounding only.
-bool same_feature(double a, double b);
+inline bool same_feature(double a, double b) {
+  return std::fabs(a - b) <= kFeatureTolerance * std::max(std::fabs(a), std::fabs(b));
+}
 /// Makes speeds.families of families.
 void key_families(Measurements& table);
 

@@ -8,6 +8,7 @@
 #include "policies/catalog.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment.hpp"
+#include "sim/error.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 
@@ -57,6 +58,27 @@ TEST(WorldFallback, SaysThatItLosesToTheMeanWhereItDoes) {
   const std::vector<std::string> alone = notes_on_losing(pairs(0, 0.5), {"world.model=contention"});
   ASSERT_EQ(alone.size(), 1U);
   EXPECT_TRUE(alone[0].starts_with("the model contention of ")) << alone[0];
+}
+
+TEST(WorldFallback, IsAnotherWhereTheTableHasNoProfiles) {
+  const test::TemporaryDirectory folder;
+  const std::string path = folder.write(
+      "pairs.csv", "job_a,job_b,norm_a,norm_b,gpu\na,b,0.8,0.7,V100-16GB\na,c,0.9,0.6,V100-16GB\n");
+  const auto experiment_with = [&](std::vector<std::string> settings) {
+    settings.insert(settings.end(), {"replications=1", "policies=[fcfs]", "world.path=" + path});
+    return Experiment(default_config_with(parse_overrides(settings), policy_catalog()), "");
+  };
+  const Experiment chosen = experiment_with({});
+  EXPECT_EQ(chosen.config().world.fallback.text(), "factors");
+  const Note* const note = find_note(chosen.resolutions(), NoteCode::kFallbackChosen);
+  ASSERT_NE(note, nullptr);
+  EXPECT_NE(note->text.find("factors takes its place as world.fallback"), std::string::npos)
+      << note->text;
+  // A value that was given stays, and is refused where it cannot be.
+  EXPECT_THROW(experiment_with({"world.fallback=contention"}), InputError);
+  EXPECT_EQ(find_note(experiment_with({"world.fallback=low-rank"}).resolutions(),
+                      NoteCode::kFallbackChosen),
+            nullptr);
 }
 
 TEST(WorldFallback, SaysNothingWhereItWins) {

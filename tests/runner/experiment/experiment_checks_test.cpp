@@ -26,6 +26,7 @@ struct Parts {
       : config(std::make_shared<const Config>(
             default_config_with(parse_overrides(overrides), policy_catalog()))),
         files("", "", std::make_shared<InputCache>()),
+        tables(config->cluster.sharing),
         cluster(build_cluster(*config, files)),
         beliefs(config, cluster, true, files, tables, {}) {}
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/error.hpp"
+#include "tests/helpers/temporary_directory.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/tables/append_measurements.hpp"
 #include "traces/tables/predictions_csv.hpp"
@@ -93,6 +94,14 @@ TEST(GroupTable, ReadsARowPerGroup) {
   EXPECT_EQ(table.lines.size(), 2U);
   EXPECT_TRUE(read("group,gpu,sharing,k,job\n1,A,,3,x\n").speeds.groups[0].sharing ==
               Sharing::kUnknown);
+}
+
+TEST(GroupTable, JobsOfThePlainModeHaveTheirNameAlone) {
+  const test::TemporaryDirectory folder;
+  WorkloadKeys keys;
+  const Measurements table =
+      read_measurements(folder.write("g.csv", kMembers), keys, CorunsAs::kSpeeds, Sharing::kMps);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"a", "b", "a (time-slicing)"}));
 }
 
 TEST(GroupTable, GroupsOfSeveralGpuTypesAndModes) {

@@ -33,6 +33,10 @@ const std::string kLucidHead =
     "pair_id,job_a,model_a,solo_speed_a,solo_gpu_util_a,solo_gmem_util_a,solo_gmem_mib_a,"
     "lucid_label_a,norm_a,job_b,model_b,solo_speed_b,solo_gpu_util_b,solo_gmem_util_b,"
     "solo_gmem_mib_b,lucid_label_b,norm_b\n";
+const std::string kSpeeds =
+    "job_a,job_b,norm_a,norm_b,gpu,sharing,model_a,model_b\n"
+    "a,b,0.5,0.75,A100,MPS,X,\n"
+    "c,a,0.9,,,MPS,Y,X\n";
 const std::string kLucid = kLucidHead +
                            "0,A|32,A,9,45.5,20,2694,1,0.98,\"B, big\",B,8,58.5,25,2360,0,1.03\n"
                            "1,A|32,A,9,45.5,20,2694,1,1,P|32,PPO,7,12,0,2051,0,1\n"
@@ -197,6 +201,26 @@ TEST(Measurements, ReadsLucid) {
   EXPECT_EQ(table.header.size(), 17u);
   EXPECT_EQ(table.fields[0][9], "B, big");
   expect_round_trip(table);
+}
+
+TEST(Measurements, ReadsPairsWithoutProfiles) {
+  WorkloadKeys keys;
+  const Measurements table = read(kSpeeds, keys);
+  EXPECT_EQ(table.names, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(table.families, (std::vector<std::string>{"X", "", "Y"}));
+  EXPECT_TRUE(table.speeds.features.empty());
+  EXPECT_EQ(table.scored, (std::vector<bool>{true, false}));
+  EXPECT_EQ(table.speeds.rows[0].speed_a, 0.5);
+  EXPECT_EQ(table.speeds.rows[0].speed_b, 0.75);
+  EXPECT_EQ(table.speeds.campaigns,
+            (std::vector{campaign_on("A100", Sharing::kMps), campaign_on("", Sharing::kMps)}));
+  ASSERT_EQ(table.notes.size(), 1U);
+  EXPECT_EQ(table.notes[0],
+            "speeds of pairs without profiles: nothing is known of a job that is in no row; "
+            "columns solo_gpu_util_x, "
+            "solo_gmem_util_x, solo_gmem_mib_x (x is a and b) would tell");
+  const Measurements least = read("job_a,job_b,norm_a,norm_b\na,b,0.5,0.75\n", keys);
+  EXPECT_EQ(least.speeds.campaigns, (std::vector{campaign_on("", Sharing::kUnknown)}));
 }
 
 TEST(Measurements, ReadsGavelWithItsOwnGpuFirst) {
@@ -594,7 +618,7 @@ TEST(Measurements, NamesThePlaceOfEveryMistake) {
       ", expected at least one of these, x being a and b: (1) Lucid's job_x, solo_gpu_util_x, "
       "solo_gmem_util_x, solo_gmem_mib_x; (2) Gavel's gpu, job_x, solo_v100_x, solo_p100_x, "
       "solo_k80_x; (3) co-run measurements with group, gpu, sharing, job, solo_s, corun_s; "
-      "(4) groups with group, gpu, sharing, job; ";
+      "(4) groups with group, gpu, sharing, job; (5) pairs without profiles with job_x, norm_x; ";
   const auto lucid = [](const std::string& from, const std::string& to) {
     return replaced(kLucid, from, to);
   };
@@ -606,13 +630,23 @@ TEST(Measurements, NamesThePlaceOfEveryMistake) {
       speed + "a percentage or a slowdown? write speed beside the other / speed alone";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "t.csv:1:1: the file is empty, expected a header line; write one"},
-      {"job_a,job_b,norm_a,norm_b\na,b,1,1\n",
+      {"job_a,job_b,speed_a,speed_b\na,b,1,1\n",
        "t.csv:1:1: the header is of no table of measured co-runs" + forms +
            "name another file or add them (of a table of rates: norm is the rate beside the others "
            "over the rate alone)"},
       {"solo_gpu_util_a,solo_k80_b\n1,2\n",
        "t.csv:1:1: the header has columns of Lucid's form and of Gavel's" + forms +
            "remove those of one form"},
+      {"job_a,job_b,norm_a\na,b,1\n",
+       "t.csv:1:1: the header has no column 'norm_b', expected at least job_x, norm_x for x = a "
+       "and b, and "
+       "the speeds of both jobs or of none; add it"},
+      {"job_a,norm_a,norm_b\na,1,1\n",
+       "t.csv:1:1: the header has no column 'job_b', expected at least job_x, norm_x for x = a and "
+       "b; add it"},
+      {"job_a,job_b,norm_a,norm_b\na,,1,1\n",
+       "t.csv:2:3: column 'job_b' is empty, expected the name of a job"},
+      {"job_a,job_b,norm_a,norm_b\na,b,98,1\n", "t.csv:2:5: column 'norm_a' is '98', " + percent},
       {kLucidHead, "t.csv:1:1: no rows after the header, expected one per pair; add pairs"},
       {kLucid + "3,A|32\n", "t.csv:5:1: the row has 2 fields, expected 17 fields"},
       {kLucid + "\n3,A|32\n", "t.csv:5:1: the line is empty, expected 17 fields"},
@@ -753,7 +787,7 @@ TEST(Measurements, SurvivesPrefixesAndMutations) {
     expect_whole(table);
     if (!table.header.empty()) expect_round_trip(table);
   };
-  for (const std::string& text : {kLucid, kGavel, kCorun, kShared}) {
+  for (const std::string& text : {kLucid, kGavel, kCorun, kShared, kSpeeds}) {
     for (std::size_t end = 0; end <= text.size(); ++end) survives(text.substr(0, end));
     for (int trial = 0; trial < 2000; ++trial) {
       std::string hostile = text;
@@ -859,6 +893,8 @@ TEST(Measurements, FormsAreToldApartByTheFirstBytes) {
       {"job_a,solo_gmem_mib_b\n", MeasurementForm::kLucid},
       {kGavel, MeasurementForm::kGavel},
       {"\xef\xbb\xbf\"job_a\",\"solo_k80_a\"\r\n", MeasurementForm::kGavel},
+      {kSpeeds, MeasurementForm::kSpeedPairs},
+      {"norm_b\n", MeasurementForm::kSpeedPairs},
       {kCorun, MeasurementForm::kCoruns},
       {"corun_s\n", MeasurementForm::kCoruns},
       {"group,gpu,sharing,job,solo_s\n", MeasurementForm::kCoruns},

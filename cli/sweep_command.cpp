@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -5,13 +8,17 @@
 #include <memory>
 #include <set>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
 #include "models/scoring/device.hpp"
 #include "policies/catalog.hpp"
 #include "results/export/slurm_script.hpp"
+#include "results/export/sweep_launchers.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment.hpp"
 #include "runner/inputs/file_kind.hpp"
@@ -22,10 +29,13 @@
 #include "runner/sweep/sweep_plan.hpp"
 #include "runner/sweep/sweep_results.hpp"
 #include "runner/sweep/sweep_resume.hpp"
+#include "runner/sweep/sweep_store.hpp"
+#include "runner/sweep/sweep_worker.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
+#include "support/object_store.hpp"
 #include "support/progress.hpp"
 #include "support/statistics/metric_choice.hpp"
 
@@ -127,15 +137,9 @@ int code_of(const std::vector<SweepNote>& failures) {
   return failures.empty() ? kDone : kCheckFailed;
 }
 
-int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
-  const std::string output = output_of(request, "hdf5");
-  std::vector<NamedFile> inputs;
-  for (const std::string& part : parts) inputs.push_back({"--merge", part});
-  check_outputs_differ({{"--output", output}}, inputs);
-  Journals journals;
-  for (const std::string& part : parts) {
-    journals.push_back(std::make_unique<SweepJournalIndex>(part));
-  }
+/// Makes results of journals.
+int merge_journals(const SweepRequest& request, const std::string& output,
+                   const Journals& journals) {
   check_merge(journals, output, request.common.existing);
   const std::size_t missing = write_sweep_results(output, journals, request.flag("partial"));
   const SweepIdentity& identity = journals.front()->identity();
@@ -155,22 +159,188 @@ int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   return code_of(failures);
 }
 
+/// This program, as an absolute path.
+std::string own_program(const char* flag) {
+  std::error_code error;
+  const fs::path path = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw InputError(flag, "cannot find this program's own path: " + error.message());
+  return path.string();
+}
+
+/// The options of this command that decide what a sweep is, for commands on other machines.
+std::vector<std::string> options_for_tasks(const SweepRequest& request) {
+  std::vector<std::string> options;
+  for (const std::string& text : list_option(request.values, "set")) {
+    options.insert(options.end(), {"--set", text});
+  }
+  if (const auto seed = request.given("seed")) options.insert(options.end(), {"--seed", *seed});
+  if (!request.common.data.empty()) {
+    options.insert(options.end(), {"--data", fs::absolute(request.common.data).string()});
+  }
+  return options;
+}
+
+/// "4, 7 and 12 more"
+std::string some_of(const std::vector<std::size_t>& numbers) {
+  constexpr std::size_t kMost = 5;
+  const std::size_t shown = std::min(numbers.size(), kMost);
+  std::string text = fmt::format(
+      "{}", fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (numbers.size() > shown) text += fmt::format(" and {} more", numbers.size() - shown);
+  return text;
+}
+
+/// Makes results of the chunks of a store, by way of a journal.
+int merge_store(const SweepRequest& request, const std::string& part) {
+  const std::string output = output_of(request, "hdf5");
+  const SweepStore store = SweepStore::open(open_folder_store(part, "--merge", false));
+  const std::string file = output + ".merge.journal";
+  SweepJournalWriter journal(file, "--output");
+  const std::vector<std::size_t> missing = write_journal(store, journal);
+  if (!missing.empty() && !request.flag("partial")) {
+    journal.remove();
+    throw InputError(
+        part,
+        fmt::format("{} of {} chunks are not finished ({}); run more workers, or give --partial",
+                    missing.size(), store.chunks(), some_of(missing)));
+  }
+  Journals journals;
+  journals.push_back(std::make_unique<SweepJournalIndex>(file));
+  try {
+    const int code = merge_journals(request, output, journals);
+    journal.remove();
+    return code;
+  } catch (...) {
+    journal.remove();
+    throw;
+  }
+}
+
+int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
+  std::error_code error;
+  const auto is_store = [&](const std::string& part) { return fs::is_directory(part, error); };
+  if (std::ranges::any_of(parts, is_store)) {
+    if (parts.size() == 1) return merge_store(request, parts.front());
+    throw InputError("--merge", "a store is merged alone; leave the other parts out");
+  }
+  const std::string output = output_of(request, "hdf5");
+  std::vector<NamedFile> inputs;
+  for (const std::string& part : parts) inputs.push_back({"--merge", part});
+  check_outputs_differ({{"--output", output}}, inputs);
+  Journals journals;
+  for (const std::string& part : parts) {
+    journals.push_back(std::make_unique<SweepJournalIndex>(part));
+  }
+  return merge_journals(request, output, journals);
+}
+
+/// A name that no other worker has: machine, process and time.
+std::string worker_name() {
+  std::array<char, 65> host{};
+  static_cast<void>(::gethostname(host.data(), host.size() - 1));
+  std::string name(host.data());
+  std::ranges::replace_if(
+      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '-');
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("{}-{}-{:x}", name.substr(0, 40), ::getpid(),
+                     std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+int work(const SweepRequest& request, const std::string& config, const std::string& where) {
+  const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
+  SweepWorkerOptions options;
+  options.sweep.threads = request.common.threads;
+  options.sweep.data_directory = request.common.data;
+  options.sweep.device = choose_device(request.common.device);
+  options.sweep.files = std::make_shared<InputCache>(options.sweep.threads);
+  options.sweep.stop = &interrupted();
+  options.worker = worker_name();
+  options.scratch = fs::temp_directory_path().string();
+  options.lapse_s = static_cast<double>(whole_option(request.values, "lapse", 1, 86'400));
+  Progress progress("sweeping", request.common.quiet);
+  options.on_progress = [&](std::size_t finished, std::size_t total) {
+    progress.update(finished, total);
+  };
+  const auto chunk_units = [&] {
+    if (request.values.count("chunk") != 0) {
+      return static_cast<std::size_t>(whole_option(request.values, "chunk", 1, 100'000'000));
+    }
+    constexpr double kSecondsPerChunk = 4;
+    return units_that_take(kSecondsPerChunk, plan, SweepUnits(plan), options.sweep,
+                           options.scratch);
+  };
+  const SweepStore store =
+      SweepStore::open_for(open_folder_store(where, "--worker", true), plan, chunk_units);
+  const SweepWorkerOutcome outcome = run_worker(plan, store, options);
+  request.note(fmt::format(
+      "{}: this worker finished {} of {} chunks{}{}", where, outcome.chunks, store.chunks(),
+      outcome.done_before == 0
+          ? ""
+          : fmt::format(" and {} that others had finished before it", outcome.done_before),
+      outcome.interrupted ? "; stopped, the same command continues"
+                          : fmt::format("; corun sweep --merge {} --output "
+                                        "FILE makes results of them",
+                                        where)));
+  return outcome.interrupted ? kInterrupted : code_of(outcome.failures);
+}
+
+int show_status(const SweepRequest& request, const std::string& where) {
+  const SweepStoreStatus status =
+      status_of(SweepStore::open(open_folder_store(where, "--status", false)));
+  if (request.common.format == Format::kJson) {
+    Json json;
+    json["units"] = status.units;
+    json["finished_units"] = status.finished_units;
+    json["chunks"] = status.chunks;
+    json["finished_chunks"] = status.finished_chunks;
+    json["claimed_chunks"] = status.claimed_chunks;
+    json["workers"] = status.workers;
+    json["left_s"] = json_or_null(status.left_s);
+    emit(request.common, json_text(json));
+    return kDone;
+  }
+  emit(request.common,
+       fmt::format(
+           "{} of {} replications in {} of {} chunks are finished, {} chunks are claimed, {} "
+           "workers so far{}\n",
+           status.finished_units, status.units, status.finished_chunks, status.chunks,
+           status.claimed_chunks, status.workers,
+           status.left_s ? fmt::format("; about {:.0f} s left", *status.left_s) : ""));
+  return kDone;
+}
+
+int write_launcher(const SweepRequest& request, const std::string& config,
+                   const std::string& name) {
+  const auto entry = std::ranges::find(kLaunchers, name, &LauncherEntry::name);
+  if (entry == kLaunchers.end()) {
+    std::vector<std::string_view> names;
+    for (const LauncherEntry& known : kLaunchers) names.push_back(known.name);
+    throw InputError("--launcher", fmt::format("found '{}', expected one of {}", printable(name),
+                                               fmt::join(names, ", ")));
+  }
+  const auto store = request.given("store");
+  if (!store) {
+    throw InputError("--launcher", "its workers share a folder; give it by --store");
+  }
+  LauncherSweep sweep;
+  sweep.program = own_program("--launcher");
+  sweep.config = fs::absolute(config).string();
+  sweep.options = options_for_tasks(request);
+  sweep.store = fs::absolute(*store).lexically_normal().string();
+  sweep.output = sweep.store + ".h5";
+  sweep.image = *request.given("image");
+  sweep.workers = static_cast<std::size_t>(whole_option(request.values, "tasks", 1, 100'000));
+  if (!request.values["threads"].defaulted()) sweep.threads = request.common.threads;
+  emit(request.common, launcher_text(entry->launcher, sweep));
+  return kDone;
+}
+
 int write_slurm(const SweepRequest& request, const std::string& config, const std::string& into) {
   SlurmSweep sweep;
   std::error_code error;
-  sweep.program = fs::read_symlink("/proc/self/exe", error).string();
-  if (error) throw InputError("--slurm", "cannot find this program's own path: " + error.message());
+  sweep.program = own_program("--slurm");
   sweep.config = fs::absolute(config).string();
-  for (const std::string& text : list_option(request.values, "set")) {
-    sweep.options.insert(sweep.options.end(), {"--set", text});
-  }
-  if (const auto seed = request.given("seed")) {
-    sweep.options.insert(sweep.options.end(), {"--seed", *seed});
-  }
-  if (!request.common.data.empty()) {
-    sweep.options.insert(sweep.options.end(),
-                         {"--data", fs::absolute(request.common.data).string()});
-  }
+  sweep.options = options_for_tasks(request);
   fs::create_directories(into, error);
   if (error) throw InputError("--slurm", "cannot make '" + into + "': " + error.message());
   sweep.output = fs::absolute(request.common.output.value_or(into + "/results.h5")).string();
@@ -309,11 +479,16 @@ void check_combination(const SweepRequest& request) {
     throw InputError("--force", "begins anew, and --resume continues; leave one of them out");
   }
   only("partial", "merge");
+  only("lapse", "worker");
+  only("chunk", "worker");
+  only("store", "launcher");
+  only("image", "launcher");
   only("metrics", "answers");
   only("figure", "answers");
-  only("tasks", "slurm");
+  if (request.values.count("launcher") == 0) only("tasks", "slurm");
   only("point", "dump-config");
-  const std::vector<const char*> modes = {"merge", "answers", "slurm", "shard"};
+  const std::vector<const char*> modes = {"merge",  "answers", "slurm",   "shard",
+                                          "worker", "status",  "launcher"};
   const char* first = nullptr;
   for (const char* mode : modes) {
     if (request.values.count(mode) == 0) continue;
@@ -322,14 +497,15 @@ void check_combination(const SweepRequest& request) {
     }
     first = mode;
   }
-  const bool needs_config =
-      request.values.count("merge") == 0 && request.values.count("answers") == 0;
+  const bool needs_config = request.values.count("merge") == 0 &&
+                            request.values.count("answers") == 0 &&
+                            request.values.count("status") == 0;
   if (needs_config != (request.values.count("CONFIG") != 0)) {
     throw InputError("corun sweep",
                      needs_config ? "expected a configuration with a section 'sweep', such as "
                                     "corun sweep examples/sweep.yaml --output sweep.h5"
-                                  : "--merge and --answers read files that sweeps have written; "
-                                    "leave out CONFIG");
+                                  : "--merge, --answers and --status read what sweeps have "
+                                    "written; leave out CONFIG");
   }
 }
 
@@ -340,6 +516,7 @@ int sweep_command(const std::vector<std::string>& arguments) {
   command.name = "sweep";
   command.usage =
       "corun sweep CONFIG --output FILE [options]\n"
+      "       corun sweep CONFIG --worker STORE\n"
       "       corun sweep --merge PART... --output FILE\n"
       "       corun sweep --answers FILE [--metrics isd,ps] [--figure FILE.svg]";
   command.summary =
@@ -348,8 +525,10 @@ int sweep_command(const std::vector<std::string>& arguments) {
       "with one more section, 'sweep': a grid, a list, random points or a Latin hypercube of keys "
       "to\n"
       "set. What is finished is kept at once: the same command continues a sweep that was stopped\n"
-      "or killed. --shard and --merge split it over machines. The results are the same\n"
-      "bytes. --answers: the best configurations and policies, what matters, the Pareto front,\n"
+      "or killed. --worker splits it over machines, in chunks that any number of workers take from "
+      "a\n"
+      "folder; --shard splits it in fixed parts. The results of --merge are the same bytes. "
+      "--answers: the best configurations and policies, what matters, the Pareto front,\n"
       "which differences are significant (docs/sweeps.md).";
   command.examples =
       "  corun sweep examples/sweep.yaml --output sweep.h5\n"
@@ -357,6 +536,10 @@ int sweep_command(const std::vector<std::string>& arguments) {
       "  corun sweep examples/sweep.yaml --shard 1/2 --output part1\n"
       "  corun sweep examples/sweep.yaml --shard 2/2 --output part2\n"
       "  corun sweep --merge part1 part2 --output merged.h5\n"
+      "  corun sweep examples/sweep.yaml --worker store\n"
+      "  corun sweep --status store\n"
+      "  corun sweep --merge store --output merged.h5\n"
+      "  corun sweep examples/sweep.yaml --launcher slurm --store store --output workers.sbatch\n"
       "  corun sweep examples/sweep.yaml --slurm jobs --tasks 16\n"
       "  corun sweep examples/sweep.yaml --dump-config --point 3\n";
   command.positional = "CONFIG";
@@ -371,7 +554,22 @@ int sweep_command(const std::vector<std::string>& arguments) {
   add("slurm", po::value<std::string>(),
       "write scripts for a Slurm cluster into this directory: submit.sh, array.sbatch, "
       "merge.sbatch");
-  add("tasks", po::value<std::string>()->default_value("8"), "with --slurm: tasks of the array");
+  add("tasks", po::value<std::string>()->default_value("8"),
+      "with --slurm: tasks of the array; with --launcher: workers");
+  add("worker", po::value<std::string>(),
+      "take chunks of the sweep from this folder, which other workers share, until all are "
+      "finished");
+  add("lapse", po::value<std::string>()->default_value("60"),
+      "with --worker: seconds after which the chunk of a worker that shows no sign of life is "
+      "another's");
+  add("chunk", po::value<std::string>(),
+      "with --worker: replications of a chunk of a new store (as many as take 4 s)");
+  add("status", po::value<std::string>(), "how far the workers of this folder are");
+  add("launcher", po::value<std::string>(),
+      "write a file that starts workers: slurm, kubernetes, parallel, snakemake or hyperqueue");
+  add("store", po::value<std::string>(), "with --launcher: the folder that workers share");
+  add("image", po::value<std::string>()->default_value("corun:latest"),
+      "with --launcher kubernetes: the image of the containers");
   add("answers", po::value<std::string>(), "answer the usual questions from a results file");
   add("metrics", po::value<std::string>(),
       "with --answers: which metrics (isd,ps,jct_s,makespan_s)");
@@ -383,9 +581,15 @@ int sweep_command(const std::vector<std::string>& arguments) {
   request.values = std::move(*values);
   check_combination(request);
   if (const auto path = request.given("answers")) return answer(request, *path);
+  if (const auto store = request.given("status")) return show_status(request, *store);
   const std::vector<std::string> parts = list_option(request.values, "merge");
   if (!parts.empty()) return merge(request, parts);
-  return run(request, *request.given("CONFIG"));
+  const std::string config = *request.given("CONFIG");
+  if (const auto store = request.given("worker")) return work(request, config, *store);
+  if (const auto launcher = request.given("launcher")) {
+    return write_launcher(request, config, *launcher);
+  }
+  return run(request, config);
 }
 
 }  // namespace corun::inline cli

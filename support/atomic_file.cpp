@@ -86,14 +86,23 @@ int link_file(int file, const std::string& name) {
              : errno;
 }
 
-/// Replaces the target by a new file. 0 or the error number.
+/// A new file under a temporary name, open and locked.
+struct NewFile {
+  FileDescriptor file{-1};
+  std::string name;
+};
+
+/// Makes a complete file beside the target. 0 or the error number, and then there is none.
 ///
 /// The new file has no name until it is complete, so that a kill leaves nothing, where the file system
 /// can do that. Its temporary name, without which it could not replace another file, never names
 /// anything that was there before. While it has that name, it is locked.
-int replace_file(const std::string& target, const ByteSource& source, std::optional<mode_t> mode) {
-  std::string name;
-  FileDescriptor file(::open(directory_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+int make_file(const std::string& target, const ByteSource& source, std::optional<mode_t> mode,
+              NewFile& made) {
+  std::string& name = made.name;
+  FileDescriptor& file = made.file;
+  file =
+      FileDescriptor(::open(directory_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   bool linked = false;
   if (file.get() >= 0) {
     if (const int error = write_and_sync(file.get(), source, mode); error != 0) return error;
@@ -123,9 +132,16 @@ int replace_file(const std::string& target, const ByteSource& source, std::optio
       return error;
     }
   }
-  if (::rename(name.c_str(), target.c_str()) == 0) return 0;
+  return 0;
+}
+
+/// Replaces the target by a new file. 0 or the error number.
+int replace_file(const std::string& target, const ByteSource& source, std::optional<mode_t> mode) {
+  NewFile made;
+  if (const int error = make_file(target, source, mode, made); error != 0) return error;
+  if (::rename(made.name.c_str(), target.c_str()) == 0) return 0;
   const int error = errno;
-  ::unlink(name.c_str());
+  ::unlink(made.name.c_str());
   return error;
 }
 
@@ -259,6 +275,22 @@ void write_file_atomically(const std::string& path, const ByteSource& source) {
     throw InputError("cannot write '" + path + "': " + reason(error) + advice(error));
   }
   sync_directory(directory_of(target));
+}
+
+bool write_new_file(const std::string& path, std::string_view bytes) {
+  NewFile made;
+  int error = make_file(
+      path, [bytes](const ByteSink& sink) { sink(bytes); }, std::nullopt, made);
+  if (error == 0) {
+    if (::link(made.name.c_str(), path.c_str()) != 0) error = errno;
+    ::unlink(made.name.c_str());
+  }
+  if (error == EEXIST) return false;
+  if (error != 0) {
+    throw InputError("cannot write '" + path + "': " + reason(error) + advice(error));
+  }
+  sync_directory(directory_of(path));
+  return true;
 }
 
 }  // namespace corun::inline support

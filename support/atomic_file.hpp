@@ -32,6 +32,12 @@ using ByteSource = std::function<void(const ByteSink& sink)>;
 
 /// The same for a file that should not be in memory. What `source` throws leaves `path` unchanged, too.
 void write_file_atomically(const std::string& path, const ByteSource& source);
+
+/// Makes a file of these bytes, synced, if there is none of that name: of several programs that do so at once one
+/// succeeds, and others never see a part of it. False if there is one, which stays. InputError as
+/// write_file_atomically(). The directory's file system must have hard links.
+bool write_new_file(const std::string& path, std::string_view bytes);
+
 inline constexpr std::string_view kTemporaryMark = ".corun-tmp-";
 
 /// A file that a command reads or writes, and the flag that names it.

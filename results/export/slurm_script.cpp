@@ -6,9 +6,6 @@
 
 namespace corun::inline results {
 
-namespace {
-
-/// A text quoted as one word of a shell.
 std::string shell_word(const std::string& word) {
   std::string out = "'";
   for (const char c : word) {
@@ -20,8 +17,6 @@ std::string shell_word(const std::string& word) {
   }
   return out + "'";
 }
-
-}  // namespace
 
 std::vector<SlurmFile> slurm_files(const SlurmSweep& sweep) {
   std::string command = shell_word(sweep.program) + " sweep " + shell_word(sweep.config);

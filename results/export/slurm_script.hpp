@@ -7,6 +7,9 @@
 /// a job that merges their files. The tasks share only a directory.
 namespace corun::inline results {
 
+/// A text quoted as one word of a shell.
+std::string shell_word(const std::string& word);
+
 struct SlurmSweep {
   std::string program;               ///< corun, as an absolute path
   std::string config;                ///< the sweep's configuration, as an absolute path

@@ -102,16 +102,16 @@ class Sweep {
  public:
   Sweep(const SweepPlan& plan, SweepJournalWriter& journal, const SweepJournalIndex* done,
         const SweepOptions& options)
-      : plan_(plan), journal_(journal), options_(options) {
+      : plan_(plan), journal_(journal), options_(options), next_point_(options.first_point()) {
     if (done != nullptr) {
       done_ = &done->units();
       for (const SweepInput& input : done->inputs()) inputs_[file_of(input.entry)] = input.entry;
       for (const auto& [point, policies] : done->policies()) policies_.insert(point);
       for (const auto& [unit, failures] : done->failures()) note_failures(unit, failures);
     }
-    for (std::size_t p = 0; p < plan.points(); ++p) {
+    for (std::size_t p = options.first_point(); p < options.end_point(plan); ++p) {
       for (std::size_t r = 0; r < plan.replications(p); ++r) {
-        if (!options.shard.holds(plan, {p, r})) continue;
+        if (!options.holds(plan, {p, r})) continue;
         ++outcome_.total;
         if (is_done({p, r})) ++outcome_.finished;
       }
@@ -119,7 +119,7 @@ class Sweep {
   }
 
   SweepOutcome run() {
-    check();
+    if (options_.tries_points) check();
     if (errors_.empty() && !stopped()) {
       run_in_threads(options_.threads, [this] { work(); });
     }
@@ -135,9 +135,9 @@ class Sweep {
   /// points_to_check() selects from those with work left.
   void check() {
     std::vector<std::size_t> left;
-    for (std::size_t p = 0; p < plan_.points(); ++p) {
+    for (std::size_t p = options_.first_point(); p < options_.end_point(plan_); ++p) {
       for (std::size_t r = 0; r < plan_.replications(p); ++r) {
-        if (!options_.shard.holds(plan_, {p, r}) || is_done({p, r})) continue;
+        if (!options_.holds(plan_, {p, r}) || is_done({p, r})) continue;
         left.push_back(p);
         break;
       }
@@ -208,11 +208,11 @@ class Sweep {
 
   /// Call with the lock. False if all points have been begun.
   bool begin_next_point() {
-    for (; next_point_ < plan_.points(); ++next_point_) {
+    for (; next_point_ < options_.end_point(plan_); ++next_point_) {
       ActivePoint point{next_point_, nullptr, {}};
       for (std::size_t r = plan_.replications(next_point_); r-- > 0;) {
         const SweepUnit unit{next_point_, r};
-        if (options_.shard.holds(plan_, unit) && !is_done(unit)) point.left.push_back(r);
+        if (options_.holds(plan_, unit) && !is_done(unit)) point.left.push_back(r);
       }
       if (point.left.empty()) continue;
       active_.push_back(std::move(point));
@@ -346,7 +346,7 @@ class Sweep {
   std::mutex mutex_;  ///< guards the next four
   std::condition_variable changed_;
   std::list<ActivePoint> active_;  ///< erased by its own thread only
-  std::size_t next_point_ = 0;
+  std::size_t next_point_;
   SweepOutcome outcome_;
 
   std::mutex record_mutex_;  ///< guards the next five, and outcome_.points

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -29,17 +30,34 @@ struct SweepShard {
   }
 };
 
+/// Consecutive units of a sweep, in order of point and replication: from `first` to before `end`.
+struct SweepRange {
+  SweepUnit first;
+  SweepUnit end;
+};
+
 struct SweepOptions {
   unsigned threads = 1;
   SweepShard shard;
-  std::string data_directory;      ///< as in Experiment
-  std::shared_ptr<Device> device;  ///< scores large batches of pairs; null: the processor
+  std::optional<SweepRange> range;  ///< these alone
+  bool tries_points = true;         ///< before the first one runs
+  std::string data_directory;       ///< as in Experiment
+  std::shared_ptr<Device> device;   ///< scores large batches of pairs; null: the processor
   /// Of all steps of a sweep, so that its checks and its run read a file and fit a model once; null:
   /// each step has its own.
   std::shared_ptr<InputCache> files;
   const std::atomic<bool>* stop = nullptr;  ///< when set, current replications are dropped
   /// Called once per finished replication, one call at a time.
   std::function<void(std::size_t finished, std::size_t total)> on_finished;
+
+  bool holds(const SweepPlan& plan, const SweepUnit& unit) const {
+    return shard.holds(plan, unit) && (!range || (!(unit < range->first) && unit < range->end));
+  }
+  /// The points that may have units of these: from the first to before the second.
+  std::size_t first_point() const { return range ? range->first.point : 0; }
+  std::size_t end_point(const SweepPlan& plan) const {
+    return range ? std::min<std::size_t>(range->end.point + 1, plan.points()) : plan.points();
+  }
 };
 
 /// A note on experiments of a sweep: of Experiment::notes(), or one for all overloaded points.

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -277,6 +279,59 @@ std::vector<SweepRun> SweepJournalIndex::read(std::size_t offset) const {
   return runs;
 }
 
+std::string records_in_order(const std::string& path) {
+  struct Place {
+    SweepUnit unit;
+    int kind = 0;  ///< of the same unit: policies, failures, runs
+    std::string record;
+    bool operator<(const Place& o) const { return unit == o.unit ? kind < o.kind : unit < o.unit; }
+  };
+  SweepJournalBytes bytes(path);
+  std::set<std::string> inputs;
+  std::vector<Place> rest;
+  std::size_t at = kMagic.size();
+  bool is_header = true;
+  while (at < bytes.size()) {
+    const std::string_view payload = bytes.record(at);
+    if (payload.empty()) {
+      throw InputError(path, fmt::format("is damaged at byte {}; run it again", at));
+    }
+    at += kFrame + payload.size();
+    if (std::exchange(is_header, false)) continue;
+    if (payload[0] == 'I') {
+      inputs.insert(framed(payload));
+    } else if (payload[0] == 'R') {
+      rest.push_back({{get(payload, 1, 8), get(payload, 9, 8)}, 2, framed(payload)});
+    } else {
+      const Json json = record_of(payload);
+      const bool is_policies = payload[0] == 'P';
+      rest.push_back(
+          {{json.at("point"), is_policies ? 0 : json.at("replication").get<std::size_t>()},
+           is_policies ? 0 : 1,
+           framed(payload)});
+    }
+  }
+  std::ranges::sort(rest, std::less<>());
+  std::string out;
+  for (const std::string& input : inputs) out += input;
+  for (const Place& place : rest) out += place.record;
+  return out;
+}
+
+std::optional<std::vector<SweepUnit>> units_of_records(std::string_view records) {
+  std::vector<SweepUnit> units;
+  while (!records.empty()) {
+    if (records.size() <= kFrame) return std::nullopt;
+    const std::size_t size = get(records, 0, 4);
+    if (!is_payload(records[kFrame], size) || size > records.size() - kFrame) return std::nullopt;
+    const std::string_view payload = records.substr(kFrame, size);
+    if (crc_of(payload) != get(records, 4, 4)) return std::nullopt;
+    if (payload[0] == 'R') units.push_back({get(payload, 1, 8), get(payload, 9, 8)});
+    records.remove_prefix(kFrame + size);
+  }
+  return units;
+}
+
 // ---- writing ------------------------------------------------------------------------------------
 
 SweepJournalWriter::SweepJournalWriter(std::string path, std::string place)
@@ -444,6 +499,11 @@ void SweepJournalWriter::add_runs(const SweepUnit& unit, const std::vector<Sweep
   put(payload, unit.replication, 8);
   payload.append(reinterpret_cast<const char*>(runs.data()), runs.size() * sizeof(SweepRun));
   append(payload);
+}
+
+void SweepJournalWriter::add_records(std::string_view records) {
+  const std::lock_guard lock(mutex_);
+  write(records);
 }
 
 void SweepJournalWriter::sync() { static_cast<void>(::fdatasync(file_.get())); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -160,6 +161,14 @@ class SweepJournalIndex {
   std::size_t valid_bytes_ = 0;
 };
 
+/// The records of a journal but its header, in an order that does not depend on threads: the inputs, then by point and
+/// replication policies, failures and runs. The units of two journals that began with none are the same bytes. InputError
+/// for a damaged journal.
+std::string records_in_order(const std::string& path);
+
+/// The units of such records, in their order; nothing if they are torn or damaged.
+std::optional<std::vector<SweepUnit>> units_of_records(std::string_view records);
+
 /// Appends to a journal. It holds a lock from before the journal is looked at until it is replaced by
 /// results, so that of several programs that begin at once only one reads and writes the journal.
 class SweepJournalWriter {
@@ -191,6 +200,8 @@ class SweepJournalWriter {
                     const std::vector<std::string>& notes);
   void add_failures(const SweepUnit& unit, const std::vector<SweepFailure>& failures);
   void add_runs(const SweepUnit& unit, const std::vector<SweepRun>& runs);
+  /// Of records_in_order().
+  void add_records(std::string_view records);
 
   /// Syncs the file to disk.
   void sync();

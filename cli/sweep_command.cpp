@@ -266,8 +266,7 @@ int work(const SweepRequest& request, const std::string& config, const std::stri
       return static_cast<std::size_t>(whole_option(request.values, "chunk", 1, 100'000'000));
     }
     constexpr double kSecondsPerChunk = 4;
-    return units_that_take(kSecondsPerChunk, plan, SweepUnits(plan), options.sweep,
-                           options.scratch);
+    return units_that_take(kSecondsPerChunk, plan, SweepUnits(plan), options);
   };
   const SweepStore store =
       SweepStore::open_for(open_folder_store(where, "--worker", true), plan, chunk_units);

@@ -31,8 +31,9 @@ double seconds_since(SteadyClock::time_point then) {
 /// The units of a range, run into a journal of this machine, which is removed at the end.
 class ScratchJournal {
  public:
-  ScratchJournal(const std::string& directory, const std::string& name)
-      : path_(directory + "/" + name), journal_(path_, "TMPDIR") {}
+  /// Its name is the worker's: workers of a machine share the directory.
+  explicit ScratchJournal(const SweepWorkerOptions& options)
+      : path_(options.scratch + "/" + options.worker + ".journal"), journal_(path_, "TMPDIR") {}
   ~ScratchJournal() { journal_.remove(); }
   ScratchJournal(const ScratchJournal&) = delete;
   ScratchJournal& operator=(const ScratchJournal&) = delete;
@@ -164,7 +165,7 @@ class SweepWorker {
     sweep.shard = {};
     sweep.range = units_.range({first, end});
     sweep.tries_points = false;
-    ScratchJournal journal(options_.scratch, options_.worker + ".journal");
+    ScratchJournal journal(options_);
     const SweepOutcome outcome = journal.run(plan_, sweep);
     if (outcome.interrupted()) return;
     const std::string records = journal.records();
@@ -214,17 +215,17 @@ class SweepWorker {
 }  // namespace
 
 std::size_t units_that_take(double seconds, const SweepPlan& plan, const SweepUnits& units,
-                            const SweepOptions& options, const std::string& scratch) {
+                            const SweepWorkerOptions& options) {
   const std::size_t all = plan.total_replications();
   // A third of the aim is enough to tell, and costs less than a chunk.
   const double enough_s = seconds / 3;
   for (std::size_t n = 1;; n *= 4) {
     n = std::min(n, all);
-    SweepOptions trial = options;
+    SweepOptions trial = options.sweep;
     trial.range = units.range({0, n});
     trial.tries_points = false;
     const auto began = SteadyClock::now();
-    ScratchJournal journal(scratch, "cost.journal");
+    ScratchJournal journal(options);
     const SweepOutcome outcome = journal.run(plan, trial);
     const double took_s = seconds_since(began);
     if (took_s < enough_s && n < all && !outcome.interrupted()) continue;

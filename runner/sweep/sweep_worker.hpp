@@ -29,9 +29,10 @@ struct SweepWorkerOutcome {
   std::vector<SweepNote> failures;  ///< of policies that broke a rule, in these chunks
 };
 
-/// How many units take about `seconds`, by units from the first on that this runs and drops; at least 1, at most all.
+/// How many units take about `seconds`, by units from the first on that this runs and drops; at least 1, at most all. Of
+/// the options the worker's name and scratch directory and `sweep` are used.
 std::size_t units_that_take(double seconds, const SweepPlan& plan, const SweepUnits& units,
-                            const SweepOptions& options, const std::string& scratch);
+                            const SweepWorkerOptions& options);
 
 /// Whether a claim has lapsed goes by this machine's steady clock alone: it must not have changed since the worker saw it
 /// first. A worker that was stopped for longer finds its chunk taken by another; both write the same bytes. InputError as

@@ -236,8 +236,11 @@ TEST_F(SweepStores, StatusCountsChunksAndTellsTheTimeLeft) {
 
 TEST_F(SweepStores, TheSizeOfAChunkFollowsTheCost) {
   const SweepUnits units(plan_);
-  EXPECT_EQ(units_that_take(1e9, plan_, units, {}, directory_.path()), 12U);
-  EXPECT_EQ(units_that_take(1e-9, plan_, units, {}, directory_.path()), 1U);
+  SweepWorkerOptions options;
+  options.worker = "a";
+  options.scratch = directory_.path();
+  EXPECT_EQ(units_that_take(1e9, plan_, units, options), 12U);
+  EXPECT_EQ(units_that_take(1e-9, plan_, units, options), 1U);
 }
 
 TEST(ObjectStore, OfManyWritersOneMakesTheObject) {

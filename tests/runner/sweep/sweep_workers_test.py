@@ -128,6 +128,11 @@ def main():
         subprocess.run([*again, "--quiet"], check=True, timeout=LIMIT_S)
         assert (folder / "again.h5").read_bytes() == (folder / "whole.h5").read_bytes()
 
+        # Workers that all measure how many replications a chunk of the new store has.
+        at_once = [subprocess.Popen([program, "sweep", str(folder / "s.yaml"), "--worker", str(folder / "measured"),
+                                     "--quiet"]) for _ in range(4)]
+        assert [one.wait(timeout=LIMIT_S) for one in at_once] == [0, 0, 0, 0]
+
         # No room: one line, exit code 2, and nothing half written.
         full = subprocess.run(["bash", "-c", "ulimit -f 1; exec \"$@\"", "-", program, "sweep", str(folder / "s.yaml"),
                                "--worker", str(folder / "full"), "--chunk", "30", "--quiet"],

@@ -407,9 +407,10 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "space_sharing", "pairs", drawn});
   }
   const std::string shares = fmt::format("command: [python3, '{}shares.py']", kExamples);
-  const std::string thrice = fmt::format(
-      R"sh([sh, -c, 'python3 -c "$(sed "s/, sum(parts)/, 3/" {}shares.py)"'])sh", kExamples);
-  rows.push_back({"external-shares", "command", thrice, drawn, shares, true});
+  const std::string odd = fmt::format(
+      R"sh([sh, -c, 'python3 -c "$(sed "s|part /|part * (job[''job''] % 2) /|" {}shares.py)"'])sh",
+      kExamples);
+  rows.push_back({"external-shares", "command", odd, drawn, shares, true});
   rows.push_back({"external-shares", "type_order", "drawn", drawn, shares, true});
   rows.push_back({"external-shares", "reset_s", "100", drawn, shares, true});
   rows.push_back({"external-shares", "round_s", "100", drawn, shares, true});

@@ -171,7 +171,7 @@ PolicyEntry max_min_water_filling_entry() {
       "max-min fairness, then again among the jobs whose share can still rise", share_parameters(),
       +[](SharePolicyOptions&, std::uint32_t) {
         return program_rule(
-            [](const ShareProblem& p, ProgramBasis*) { return water_filling(p).shares; });
+            [](const ShareProblem& p, ProgramBasis* b) { return water_filling(p, b).shares; });
       },
       false));
 }

@@ -57,12 +57,13 @@ void WaterFillingCold(benchmark::State& state) {
 BENCHMARK(WaterFillingCold)->Arg(60)->Unit(benchmark::kMillisecond);
 
 /// Each iteration replaces the rates of one job in a hundred; its number is new.
-void MaxMinWarm(benchmark::State& state) {
+template <typename Solve>
+void warm(benchmark::State& state, Solve&& solve) {
   ShareProblem problem = problem_of(state.range(0), false);
   const ShareProblem others = test::random_problem(
       8, {.jobs = static_cast<std::uint32_t>(state.range(0)), .types = 3, .exact_jobs = true});
   ProgramBasis basis;
-  benchmark::DoNotOptimize(max_min(problem, &basis));
+  benchmark::DoNotOptimize(solve(problem, &basis));
   std::size_t next = 0;
   std::vector<double> times_ms;
   for (auto _ : state) {
@@ -76,13 +77,29 @@ void MaxMinWarm(benchmark::State& state) {
       if (problem.rate(j, 0).a == 0) problem.rates[j * problem.types()].a = 1;
     }
     const double begin_s = cpu_s();
-    benchmark::DoNotOptimize(max_min(problem, &basis));
+    benchmark::DoNotOptimize(solve(problem, &basis));
     times_ms.push_back((cpu_s() - begin_s) * 1e3);
   }
   std::ranges::sort(times_ms);
   state.counters["p99_ms"] = times_ms[times_ms.size() * 99 / 100];
 }
+
+void MaxMinWarm(benchmark::State& state) {
+  warm(state, [](const ShareProblem& p, ProgramBasis* b) { return max_min(p, b).objective; });
+}
 BENCHMARK(MaxMinWarm)->Arg(60)->Arg(2000)->Iterations(100)->Unit(benchmark::kMillisecond);
+
+void FinishTimeFairnessWarm(benchmark::State& state) {
+  warm(state,
+       [](const ShareProblem& p, ProgramBasis* b) { return finish_time_fairness(p, b).objective; });
+}
+BENCHMARK(FinishTimeFairnessWarm)->Arg(60)->Iterations(100)->Unit(benchmark::kMillisecond);
+
+void WaterFillingWarm(benchmark::State& state) {
+  warm(state,
+       [](const ShareProblem& p, ProgramBasis* b) { return water_filling(p, b).shares.objective; });
+}
+BENCHMARK(WaterFillingWarm)->Arg(60)->Iterations(100)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

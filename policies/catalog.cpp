@@ -21,6 +21,7 @@ PolicyEntry las_entry();
 PolicyEntry sharing_las_entry();
 PolicyEntry lucid_entry();
 PolicyEntry external_entry();
+PolicyEntry external_shares_entry();
 PolicyEntry fgd_entry();
 PolicyEntry best_fit_entry();
 PolicyEntry dot_product_entry();
@@ -83,6 +84,7 @@ std::span<const PolicyEntry> policy_catalog() {
       allox_entry(),
       gandiva_entry(),
       fifo_by_type_entry(),
+      external_shares_entry(),
   };
   return catalog;
 }

@@ -58,7 +58,8 @@ class ParametersOf {
       return add(name, text, ParameterKind::kNumber, fallback,
                  [=](const Parameters& p, Options& o) { std::invoke(at, o) = p.number(name); });
     } else if constexpr (std::same_as<M, Duration>) {
-      return add(name, text, ParameterKind::kNumber, to_seconds(fallback),
+      // Divided, so that a decimal number of seconds is shown as such.
+      return add(name, text, ParameterKind::kNumber, static_cast<double>(fallback.count()) / 1e9,
                  [=](const Parameters& p, Options& o) {
                    std::invoke(at, o) = from_seconds(p.number(name));
                  });

@@ -81,7 +81,7 @@ class QueueRunner {
       keep();
     }
     // An external policy is not asked twice.
-    if (result.complete && policy.entry->name != "external") play_back(policy, result);
+    if (result.complete && !policy.entry->name.starts_with("external")) play_back(policy, result);
   }
 
  private:

@@ -1,20 +1,16 @@
 #include <array>
-#include <atomic>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <unordered_set>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "models/limited_json.hpp"
 #include "policies/catalog.hpp"
 #include "policies/external/external_pairs.hpp"
-#include "policies/external/external_process.hpp"
+#include "policies/external/external_program.hpp"
 #include "policies/external/external_wakes.hpp"
 #include "policies/groups/least_certain_pairs.hpp"
 #include "policies/parameters_of.hpp"
@@ -44,8 +40,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
 /// Jobs among which pairs to probe are chosen, as by the recommender.
 constexpr std::size_t kProbedJobs = 256;
-/// No valid answer has more than five brackets in brackets; its length bounds its values.
-constexpr JsonLimits kAnswerLimits{10, ExternalProcess::kLongestAnswer};
 
 template <typename Ids>
 Json numbers(const Ids& ids) {
@@ -59,19 +53,14 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-struct ExternalOptions : UsersPolicyOptions {
-  std::vector<std::string> command;
-  double timeout_s = 60;
+struct ExternalOptions : UsersPolicyOptions, ExternalProgramOptions {
   std::optional<std::size_t> window = 1000;
 };
 
 const ParametersOf<ExternalOptions>& external_parameters() {
   static const auto all =
       ParametersOf<ExternalOptions>()
-          .texts("command", &ExternalOptions::command,
-                 "the program and its arguments, e.g. [python3, policy.py]; must be given")
-          .number("timeout_s", &ExternalOptions::timeout_s,
-                  {0.001, 1e6, "how long to wait for an answer [s]"})
+          .with(external_program_parameters())
           .number("window", &ExternalOptions::window,
                   {0, 1e9,
                    "how many of the waiting jobs, the oldest, are listed in each question; null: "
@@ -84,13 +73,11 @@ const ParametersOf<ExternalOptions>& external_parameters() {
 class External final : public Policy {
  public:
   External(ExternalOptions options, PolicyContext context)
-      : command_(std::move(options.command)),
-        timeout_(static_cast<std::int64_t>(std::ceil(options.timeout_s * 1000))),
-        window_(options.window.value_or(INT64_MAX)),
+      : window_(options.window.value_or(INT64_MAX)),
         joins_(options.joins),
         seed_(context.seed),
-        stop_(context.stop),
-        belief_(std::move(context.belief)) {
+        belief_(std::move(context.belief)),
+        program_("external", std::move(options), context.stop) {
     if (!belief_) return;
     pairs_.emplace(*belief_, in_system_);
     if (belief_->learns_from_probes()) probe_planner_.emplace(*belief_, kProbedJobs);
@@ -134,9 +121,9 @@ class External final : public Policy {
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    if (!process_) start(view);
+    if (!program_.started()) start(view);
     const bool news = !arrivals_.empty() || !events_.empty();
-    obey("wake-ups", [&] { wakes_.new_question(view.now(), news); });
+    program_.obey("wake-ups", [&] { wakes_.new_question(view.now(), news); });
     const auto waiting = view.waiting();
     for (Json& arrival : arrivals_) events_.push_back(std::move(arrival));
     arrivals_.clear();
@@ -154,11 +141,11 @@ class External final : public Policy {
       question["served_ns"] = served(view, waiting.first(std::min(waiting.size(), window_)));
     }
     events_ = Json::array();
-    Json answer = ask(question.dump());
+    Json answer = program_.ask(question.dump());
     if (wants_pairs_) {
       pairs_->new_turn();
       while (answer.is_object() && answer.size() == 1 && answer.contains("ask")) {
-        answer = ask(costs(answer["ask"]));
+        answer = program_.ask(costs(answer["ask"]));
       }
     }
     read(answer, out);
@@ -231,15 +218,10 @@ class External final : public Policy {
   }
 
   std::string costs(const Json& asked) {
-    return obey("answer", [&] { return pairs_->reply(asked); });
+    return program_.obey("answer", [&] { return pairs_->reply(asked); });
   }
 
   void start(const ClusterView& view) {
-    try {
-      process_.emplace(command_, stop_);
-    } catch (const ExternalError& e) {
-      refuse("command", e.what());
-    }
     Json nodes = Json::array();
     for (const NodeSpec& node : view.cluster().nodes) {
       nodes.push_back({{"gpus", node.gpus},
@@ -257,23 +239,15 @@ class External final : public Policy {
                      {"start", joins_ || view.start_mode() == StartMode::kJoin ? "join" : "group"},
                      {"max_jobs_per_gpu", or_null(view.cluster().max_jobs_per_gpu)},
                      {"nodes", std::move(nodes)}};
-    const Json answer = ask(hello.dump());
-    const bool has_wants = answer.is_object() && answer.contains("wants");
-    if (!answer.is_object() || answer.size() != (has_wants ? 3 : 2) ||
-        !answer.contains("protocol") || answer["protocol"] != "corun-policy" ||
-        !answer.contains("version") || answer["version"] != kVersion) {
-      refuse("handshake", "found " + answered() +
-                              ", expected {\"protocol\": \"corun-policy\", \"version\": " +
-                              std::to_string(kVersion) + "}");
-    }
-    if (has_wants) read_wants(answer["wants"]);
+    if (const auto wants = program_.greet(hello, "wants")) read_wants(*wants);
   }
 
   void read_wants(const Json& wants) {
     static constexpr std::array<std::string_view, 2> kKnown{"residents", "pairs"};
     if (!wants.is_array()) {
-      refuse("handshake", "found " + answered() + ", expected a list such as [\"" +
-                              std::string(kKnown[0]) + "\"] in \"wants\"");
+      program_.refuse("handshake", "found " + program_.answered() +
+                                       ", expected a list such as [\"" + std::string(kKnown[0]) +
+                                       "\"] in \"wants\"");
     }
     for (const Json& want : wants) {
       const std::string word = want.is_string() ? want.get<std::string>() : want.dump();
@@ -282,25 +256,15 @@ class External final : public Policy {
       } else if (word == kKnown[1]) {
         wants_pairs_ = true;
       } else {
-        refuse("handshake", program() + "wants the unknown '" + printable(word) +
-                                "': " + did_you_mean(word, kKnown));
+        program_.refuse("handshake", program_.name() + "wants the unknown '" + printable(word) +
+                                         "': " + did_you_mean(word, kKnown));
       }
     }
     if (wants_pairs_ && !pairs_) {
-      refuse("handshake", program() +
-                              "wants pairs, and the policy has no belief; set its "
-                              "parameter belief: configured");
+      program_.refuse("handshake", program_.name() +
+                                       "wants pairs, and the policy has no belief; set its "
+                                       "parameter belief: configured");
     }
-  }
-
-  Json ask(const std::string& line) {
-    answer_ = obey("answer", [&] { return process_->ask(line, timeout_); });
-    const std::string problem = json_problem(answer_, kAnswerLimits);
-    if (!problem.empty()) {
-      refuse("answer",
-             "found " + answered() + ", expected one JSON object on one line (" + problem + ")");
-    }
-    return Json::parse(answer_);
   }
 
   /// {"decisions": [{"event": "start", "jobs": [1, 2], "gpus": [0]}, {"event": "preempt", "jobs": [3]},
@@ -308,8 +272,9 @@ class External final : public Policy {
   void read(const Json& answer, std::vector<Decision>& out) {
     if (!answer.is_object() || answer.size() != 1 || !answer.contains("decisions") ||
         !answer["decisions"].is_array()) {
-      refuse("answer", "found " + answered() + ", expected {\"decisions\": [...]}" +
-                           (wants_pairs_ ? " or {\"ask\": [[3, 5], ...]}" : ""));
+      program_.refuse("answer", "found " + program_.answered() +
+                                    ", expected {\"decisions\": [...]}" +
+                                    (wants_pairs_ ? " or {\"ask\": [[3, 5], ...]}" : ""));
     }
     for (const Json& d : answer["decisions"]) {
       const std::string event = d.is_object() && d.contains("event") && d["event"].is_string()
@@ -323,20 +288,22 @@ class External final : public Policy {
       } else if (event == "resize" && d.size() == 3) {
         const std::vector<JobId> jobs = ids<JobId>(d, "jobs");
         if (jobs.size() != 1)
-          refuse("answer", "found " + answered() + ", expected one job to resize");
+          program_.refuse("answer",
+                          "found " + program_.answered() + ", expected one job to resize");
         out.emplace_back(Resize{jobs.front(), ids<GpuId>(d, "gpus")});
       } else if (event == "wake" && d.size() == 2 && d.contains("time_ns") &&
                  d["time_ns"].is_number_integer()) {
         const Time at{d["time_ns"].get<std::int64_t>()};
-        obey("wake-ups", [&] { wakes_.add(at); });
+        program_.obey("wake-ups", [&] { wakes_.add(at); });
         out.emplace_back(WakeAt{at});
       } else {
-        refuse("answer", "found " + answered() +
-                             ", expected decisions such as {\"event\": \"start\", \"jobs\": [...], "
-                             "\"gpus\": [...]}, "
-                             "{\"event\": \"preempt\", \"jobs\": [...]}, {\"event\": \"resize\", "
-                             "\"jobs\": [J], \"gpus\": [...]} or {\"event\": \"wake\", "
-                             "\"time_ns\": T}");
+        program_.refuse("answer",
+                        "found " + program_.answered() +
+                            ", expected decisions such as {\"event\": \"start\", \"jobs\": [...], "
+                            "\"gpus\": [...]}, "
+                            "{\"event\": \"preempt\", \"jobs\": [...]}, {\"event\": \"resize\", "
+                            "\"jobs\": [J], \"gpus\": [...]} or {\"event\": \"wake\", "
+                            "\"time_ns\": T}");
       }
     }
   }
@@ -352,36 +319,15 @@ class External final : public Policy {
       }
     }
     if (!there || list.empty() || list.size() != decision[key].size()) {
-      refuse("answer",
-             "found " + answered() + ", expected numbers in \"" + key + "\", at least one");
+      program_.refuse("answer", "found " + program_.answered() + ", expected numbers in \"" + key +
+                                    "\", at least one");
     }
     return list;
   }
 
-  /// The beginning of a sentence.
-  std::string program() const { return "'" + printable(command_.front()) + "' "; }
-  std::string answered() const { return "'" + printable(answer_, 160) + "'"; }
-
-  /// `work`, whose mistakes of the program break this rule.
-  template <typename Work>
-  std::invoke_result_t<Work> obey(const char* rule, Work work) {
-    try {
-      return work();
-    } catch (const ExternalError& e) {
-      refuse(rule, program() + e.what());
-    }
-  }
-
-  [[noreturn]] static void refuse(const char* rule, const std::string& found) {
-    throw PolicyError("external", rule, found);
-  }
-
-  std::vector<std::string> command_;
-  std::chrono::milliseconds timeout_;
   std::size_t window_;
   bool joins_;
   std::uint64_t seed_;
-  const std::atomic<bool>* stop_;
   std::unique_ptr<Belief> belief_;       ///< nullptr without `belief: configured`
   std::unordered_set<JobId> in_system_;  ///< arrived, and neither finished nor failed
   std::optional<ExternalPairs> pairs_;   ///< only with a belief
@@ -389,8 +335,7 @@ class External final : public Policy {
   bool wants_residents_ = false;
   bool wants_pairs_ = false;
   ExternalWakes wakes_;
-  std::optional<ExternalProcess> process_;
-  std::string answer_;           ///< the last one, as received
+  ExternalProgram program_;
   Json events_ = Json::array();  ///< since the last question, without arrivals
   std::vector<Json> arrivals_;   ///< since the last question; sent after the other events
 };

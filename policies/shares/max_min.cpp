@@ -124,6 +124,8 @@ std::vector<double> isolated_rates(const ShareProblem& problem) {
 Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis) {
   constexpr int kMostPrograms = 100;    // it takes 4 to 10
   constexpr double kConverged = 1e-11;  // of z, and of the level
+  ProgramBasis own;                     // each program starts from the one before it
+  if (basis == nullptr) basis = &own;
   const std::size_t jobs = problem.jobs.size();
   const std::vector<double> alone = isolated_rates(problem);
   std::vector<double> whole(jobs, 0.0);  // D_i; 0: the job runs nowhere

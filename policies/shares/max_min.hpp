@@ -29,7 +29,7 @@ struct WaterFilling {
 
 /// Water filling: as long as a job can rise, the least level of those not yet final is raised as far as it goes while
 /// final ones keep theirs; then as many jobs as possible rise above it by a factor of 1.0001 (a 0/1 program), and
-/// those that cannot are final.
+/// those that cannot are final. `basis`, of the first program, may be null.
 WaterFilling water_filling(const ShareProblem& problem, ProgramBasis* basis = nullptr);
 
 /// Makespan (`makespan`): the bisection of Gavel between 100 and 1e6 s, while 1.05 low < high, for the least time T

@@ -143,19 +143,13 @@ PolicyEntry share_entry(std::string_view name, std::string_view description,
     return std::make_unique<SharePolicy>(std::move(shares), std::move(c.belief), options, c.round,
                                          seed);
   };
-  entry.traits = {.moves_running_jobs = true,
-                  .preempts = true,
-                  .needs_estimates = needs_estimates,
-                  .reads_estimates = !needs_estimates,
-                  .reads_speeds_on_types = true};
+  entry.traits = share_policy_traits(needs_estimates);
   return entry;
 }
 
 /// With a belief where pairs share.
 PolicyEntry with_pairs(PolicyEntry entry) {
-  entry.needs_with = [](const Parameters& p) {
-    return p.choice("space_sharing") == "pairs" ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
-  };
+  entry.needs_with = share_policy_needs;
   return entry;
 }
 
@@ -177,7 +171,7 @@ PolicyEntry max_min_water_filling_entry() {
       "max-min fairness, then again among the jobs whose share can still rise", share_parameters(),
       +[](SharePolicyOptions&, std::uint32_t) {
         return program_rule(
-            [](const ShareProblem& p, ProgramBasis*) { return water_filling(p).shares; });
+            [](const ShareProblem& p, ProgramBasis* b) { return water_filling(p, b).shares; });
       },
       false));
 }

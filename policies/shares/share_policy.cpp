@@ -83,6 +83,18 @@ const ParametersOf<SharePolicyOptions>& share_parameters() {
   return all;
 }
 
+PolicyNeeds share_policy_needs(const Parameters& parameters) {
+  return share_parameters().read(parameters).pairs ? PolicyNeeds::kBelief : PolicyNeeds::kNothing;
+}
+
+PolicyTraits share_policy_traits(bool needs_estimates) {
+  return {.moves_running_jobs = true,
+          .preempts = true,
+          .needs_estimates = needs_estimates,
+          .reads_estimates = !needs_estimates,
+          .reads_speeds_on_types = true};
+}
+
 SharePolicy::SharePolicy(std::unique_ptr<ShareRule> rule, std::unique_ptr<Belief> belief,
                          SharePolicyOptions options, Duration round, std::uint32_t seed)
     : rule_(std::move(rule)),
@@ -151,6 +163,7 @@ void SharePolicy::begin(const ClusterView& view) {
                                                       .reset_s = to_seconds(options_.reset),
                                                       .pairs = options_.pairs,
                                                       .fill = options_.fill});
+  rule_->begin(types_, round_s_, to_seconds(options_.reset));
 }
 
 /// The rates of a job (a == b), or of two beside each other, on a type.

@@ -34,6 +34,10 @@ namespace corun::inline policies {
 class ShareRule {
  public:
   virtual ~ShareRule() = default;
+  /// Called once, before shares(). The GPU types, in the order of the problem's columns, and the rounds' times [s].
+  virtual void begin(std::span<const GpuType> types, double round_s, double reset_s) {
+    static_cast<void>(types), static_cast<void>(round_s), static_cast<void>(reset_s);
+  }
   /// Called when new shares are due. The jobs are in the order of their arrival. No x: all shares 0.
   virtual Shares shares(const ShareProblem& problem) = 0;
 };
@@ -59,6 +63,11 @@ struct SharePolicyOptions {
 const ParametersOf<SharePolicyOptions>& share_round_parameters();
 /// The same, and those of programs: which rates, and whether pairs share.
 const ParametersOf<SharePolicyOptions>& share_parameters();
+
+/// The belief of share_parameters(): only where pairs share.
+PolicyNeeds share_policy_needs(const Parameters& parameters);
+/// What all policies of this kind have in common.
+PolicyTraits share_policy_traits(bool needs_estimates);
 
 class SharePolicy final : public Policy {
  public:

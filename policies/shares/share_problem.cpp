@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include <fmt/format.h>
+
 namespace corun::inline policies {
 
 namespace {
@@ -22,6 +24,38 @@ std::uint64_t share_key(const ShareProblem& problem, const ShareUnit& unit, std:
 }  // namespace
 
 int ShareProblem::total_gpus() const { return std::accumulate(gpus.begin(), gpus.end(), 0); }
+
+std::string share_fault(const ShareProblem& problem, std::span<const double> x) {
+  constexpr double kSlack = 1e-6;
+  const auto text = [](double number) { return fmt::format("{:g}", number); };
+  const std::size_t types = problem.types();
+  std::vector<double> of_job(problem.jobs.size(), 0.0);
+  std::vector<double> on_type(types, 0.0);
+  for (std::size_t u = 0; u < problem.units.size(); ++u) {
+    const ShareUnit& unit = problem.units[u];
+    for (std::size_t t = 0; t < types; ++t) {
+      const double share = x[u * types + t];
+      if (!(share >= -kSlack && share <= 1 + kSlack)) {  // NaN, too
+        return fmt::format("found the share {} of unit {} (job {}) on GPU type {}, expected 0 to 1",
+                           text(share), u, problem.jobs[unit.a].id, t);
+      }
+      of_job[unit.a] += share;
+      if (unit.b) of_job[*unit.b] += share;
+      on_type[t] += problem.jobs[unit.a].gpus * share;
+    }
+  }
+  for (std::size_t j = 0; j < of_job.size(); ++j) {
+    if (of_job[j] <= 1 + kSlack) continue;
+    return fmt::format("found shares of job {} that add up to {}, expected at most 1",
+                       problem.jobs[j].id, text(of_job[j]));
+  }
+  for (std::size_t t = 0; t < types; ++t) {
+    if (on_type[t] <= problem.gpus[t] * (1 + kSlack)) continue;
+    return fmt::format("found shares of {} GPUs of type {}, expected at most {}", text(on_type[t]),
+                       t, problem.gpus[t]);
+  }
+  return "";
+}
 
 std::vector<double> throughputs(const ShareProblem& problem, std::span<const double> x) {
   std::vector<double> all(problem.jobs.size(), 0.0);

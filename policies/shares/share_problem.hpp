@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "policies/shares/linear_program.hpp"
@@ -59,6 +60,10 @@ struct Shares {
   std::vector<double> x;  ///< by unit and type, row after row; empty: no solution
   double objective = 0;   ///< of the program, in the unit that it names
 };
+
+/// What is wrong with shares that are not this program's own: "found ..., expected ..." of the first constraint above that
+/// they break by more than 1e-6; empty: none. `x` has a value per unit and type.
+std::string share_fault(const ShareProblem& problem, std::span<const double> x);
 
 /// The steps per second of each job under the shares: sum over its units and the types of rate times share.
 std::vector<double> throughputs(const ShareProblem& problem, std::span<const double> x);

@@ -46,9 +46,10 @@ class MostRising {
     std::vector<double> x;
   };
 
+  /// Starts from `basis`, and leaves that of its last program in it.
   MostRising(const ShareProblem& problem, std::span<const double> scale, const Levels& levels,
-             double kept)
-      : shape_(program_at(problem, scale, levels, kept)) {
+             double kept, ProgramBasis& basis)
+      : shape_(program_at(problem, scale, levels, kept)), basis_(basis) {
     for (std::size_t j = 0; j < levels.level.size(); ++j) {
       if (!levels.open[j]) continue;
       const LinearProgram::Entry rise{shape_.rate_row(j), -(kRise - 1) * levels.level[j]};
@@ -69,7 +70,7 @@ class MostRising {
 
   void branch() {
     if (++programs_ > kMostPrograms) return;
-    const ProgramSolution relaxed = shape_.program().maximise();
+    const ProgramSolution relaxed = shape_.program().maximise(&basis_);
     if (relaxed.status != ProgramStatus::kOptimal) return;
     const double bound = std::floor(relaxed.objective + kWhole);
     if (best_ && bound <= static_cast<double>(best_->jobs.size())) return;
@@ -96,6 +97,7 @@ class MostRising {
   }
 
   ShareProgram shape_;
+  ProgramBasis& basis_;
   std::vector<std::size_t> jobs_;
   std::vector<std::uint32_t> columns_;
   std::optional<Answer> best_;
@@ -112,6 +114,10 @@ WaterFilling water_filling(const ShareProblem& problem, ProgramBasis* basis) {
   levels.open = levels.rated;
   WaterFilling filled;
   filled.shares.x.assign(problem.units.size() * problem.types(), 0.0);
+  // The first program starts from that of the last call, each other one from the one of its kind before it.
+  ProgramBasis raising;
+  ProgramBasis rising;
+  if (basis != nullptr) raising = *basis;
   while (std::ranges::find(levels.open, true) != levels.open.end()) {
     ProgramSolution raised;
     for (const double kept : kKept) {
@@ -121,12 +127,13 @@ WaterFilling water_filling(const ShareProblem& problem, ProgramBasis* basis) {
         if (levels.open[j]) rise.emplace_back(shape.rate_row(j), -1.0);
       }
       shape.add_variable(ShareProgram::kLevelKey, 1, LinearProgram::kInfinite, rise);
-      raised = shape.program().maximise(basis);
+      raised = shape.program().maximise(&raising);
       if (raised.status != ProgramStatus::kOptimal) continue;
       filled.shares.x = shape.shares(raised);
       break;
     }
     if (raised.status != ProgramStatus::kOptimal) break;
+    if (basis != nullptr && filled.objectives.empty()) *basis = raising;
     filled.shares.objective = raised.objective;
     filled.objectives.push_back(raised.objective);
     for (std::size_t j = 0; j < jobs; ++j) {
@@ -134,7 +141,7 @@ WaterFilling water_filling(const ShareProblem& problem, ProgramBasis* basis) {
     }
     std::optional<MostRising::Answer> most;
     for (const double kept : kKept) {
-      if (!most) most = MostRising(problem, scale, levels, kept).solve();
+      if (!most) most = MostRising(problem, scale, levels, kept, rising).solve();
     }
     if (!most) break;
     filled.objectives.push_back(static_cast<double>(most->jobs.size()));

@@ -10,7 +10,7 @@
 #include "policies/catalog.hpp"
 
 /// The classes of one replay that are policies in Python, and what became of their calls. All functions but entry()
-/// need the GIL.
+/// and shares_entry() need the GIL.
 namespace corun::python {
 
 namespace py = pybind11;
@@ -22,8 +22,9 @@ class PolicyHost {
   PolicyHost(py::dict factories, py::object find)
       : factories_(std::move(factories)), find_(std::move(find)) {}
 
-  /// The catalogue entry `python`. This must outlive it and its policies.
+  /// The catalogue entries `python` and `python-shares`. This must outlive them and their policies.
   PolicyEntry entry();
+  PolicyEntry shares_entry();
 
   /// The callable for `class: [module, name]`. Throws error_already_set if there is none.
   py::object factory(const std::vector<std::string>& words) const;

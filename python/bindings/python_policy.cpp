@@ -17,6 +17,7 @@
 #include "policies/parameters_of.hpp"
 #include "policies/users_policy_parameters.hpp"
 #include "python/bindings/policy_belief.hpp"
+#include "python/bindings/policy_errors.hpp"
 #include "python/bindings/policy_view.hpp"
 #include "python/bindings/turn.hpp"
 #include "sim/base/text.hpp"
@@ -28,43 +29,10 @@ namespace {
 
 /// Jobs among which pairs to probe are chosen, as by the recommender.
 constexpr std::size_t kProbedJobs = 256;
-constexpr std::size_t kShown = 160;  ///< bytes of what a policy said, in errors
 
 constexpr std::string_view kExpected =
     "expected a list of corun.Start(jobs, gpus), corun.Preempt(jobs) and corun.Wake(time_ns), or "
     "None";
-
-std::string shown(const py::handle& object) {
-  const py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object.ptr()));
-  if (!text) {
-    PyErr_Clear();
-    return "an object that cannot be shown";
-  }
-  return printable(std::string(py::str(text)), kShown);
-}
-
-/// "ValueError: too late, at policy.py:12 in decide"
-std::string told(const py::error_already_set& error) {
-  const auto name_of = [](const py::object& type) {
-    return std::string(py::str(type.attr("__name__")));
-  };
-  std::string text = printable(name_of(error.type()), kShown);
-  const py::object message = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
-  if (!message) PyErr_Clear();
-  if (message && py::len(message) > 0) {
-    std::string said = py::str(message);
-    said.resize(std::min(said.size(), said.find(". The following argument types are supported")));
-    text += ": " + printable(said, kShown);
-  }
-  py::object at = error.trace();
-  while (at && !at.is_none() && !at.attr("tb_next").is_none()) at = at.attr("tb_next");
-  if (!at || at.is_none()) return text;
-  const py::object code = at.attr("tb_frame").attr("f_code");
-  const std::string file = py::str(code.attr("co_filename"));
-  return text + ", at " + printable(file.substr(file.rfind('/') + 1), kShown) + ":" +
-         std::string(py::str(at.attr("tb_lineno"))) + " in " +
-         printable(std::string(py::str(code.attr("co_name"))), kShown);
-}
 
 std::string_view word_of(LogKind kind) {
   switch (kind) {
@@ -121,11 +89,7 @@ class PythonPolicy final : public Policy {
       : host_(host), belief_(std::move(context.belief)) {
     PythonOptions options = python_parameters().read(context.parameters);
     words_ = std::move(options.words);
-    if (words_.size() != 2) {
-      throw PolicyError("python", "class",
-                        "found " + std::to_string(words_.size()) +
-                            " words, expected a module and the name of a class in it");
-    }
+    check_class("python", words_);
     turn_ = std::make_shared<Turn>();
     turn_->believes = belief_ != nullptr;
     turn_->joins = options.joins;
@@ -244,10 +208,7 @@ class PythonPolicy final : public Policy {
       const Inside inside(*this);
       work();
     } catch (py::error_already_set& error) {
-      const std::string found = "it raised " + told(error);
-      if (error.trace()) PyException_SetTraceback(error.value().ptr(), error.trace().ptr());
-      host_.remember(found, error.value());
-      refuse("no exception", found);
+      refuse_exception(host_, printable(words_.back()), error);
     }
   }
 

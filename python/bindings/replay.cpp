@@ -233,6 +233,7 @@ py::tuple replay_from_python(std::optional<std::string> path, const py::object& 
   const std::span<const PolicyEntry> built_in = policy_catalog();
   std::vector<PolicyEntry> catalog(built_in.begin(), built_in.end());
   catalog.push_back(host.entry());
+  catalog.push_back(host.shares_entry());
   std::atomic<bool> stop{false};
   Answer answer;
   try {

@@ -12,12 +12,13 @@ from ._corun import Belief, Job, View
 from ._corun import commit as __commit__
 from ._corun import version as __version__
 from .errors import CorunWarning, DeviceError, InputError
-from .policy import CoRun, Member, Policy, Preempt, Probe, Resize, Start, Wake
+from .policy import CoRun, Member, Policy, Preempt, Probe, Problem, Resize, SharePolicy, Start, Wake
 from .replays import replay
 from .results import Results, read
 
 __all__ = ["Belief", "CoRun", "CorunWarning", "DeviceError", "InputError", "Job", "Member", "Policy", "Preempt",
-           "Probe", "Resize", "Results", "Start", "View", "Wake", "plot", "read", "replay", "__commit__", "__version__"]
+           "Probe", "Problem", "Resize", "Results", "SharePolicy", "Start", "View", "Wake", "plot", "read", "replay",
+           "__commit__", "__version__"]
 
 
 def __getattr__(name):

@@ -1,7 +1,7 @@
 """A policy as a class of Python. It sees what a policy in C++ sees (corun.View), and returns decisions that the same
 rules check. docs/python.md describes it."""
 from importlib import import_module
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 
 class Start(NamedTuple):
@@ -76,6 +76,45 @@ class Policy:
         """A list of Start, Preempt, Resize and Wake, or None. Called in every pass, and again as long as the last call
         started or preempted a job and a job waits."""
         raise NotImplementedError(f"{type(self).__name__} needs a method decide(self, view)")
+
+
+class Problem(NamedTuple):
+    """What a SharePolicy is asked. Arrays of numpy; a job is a position in `job`, a GPU type one in `gpus`.
+
+        seed, gpu_types     of the replication; the names
+        gpus                GPUs by type
+        job, gang, weight   of each job: its number, the GPUs that it needs, its weight
+        steps_left, age_s   of each job: infinite where not known; since its submission
+        isolated_s          of each job: the time that its steps so far would have taken on an equal share
+        units               two columns, the jobs of each unit; the second is -1 for a job by itself
+        rates               units x types x 2 [steps/s]: of both jobs; 0: it does not run there"""
+    seed: int
+    gpu_types: Sequence[str]
+    gpus: Any
+    job: Any
+    gang: Any
+    weight: Any
+    steps_left: Any
+    age_s: Any
+    isolated_s: Any
+    units: Any
+    rates: Any
+
+
+class SharePolicy:
+    """Base of policies that say which share of its time each unit (a job, or two jobs on the same GPUs) spends on each
+    GPU type. corun's rounds turn shares into decisions (docs/policies.md). Subclasses write shares(). corun makes an
+    object for each replication.
+
+    `space_sharing`: "pairs" adds units of two jobs. `heterogeneity`: "agnostic" hides the rates' dependence on the type.
+    Other parameters of the rounds are given beside the class: {"policy": CLASS, "reset_s": 600}."""
+    space_sharing = "none"
+    heterogeneity = "aware"
+
+    def shares(self, problem):
+        """An array of units x types: numbers of 0 to 1, the sum over a job's units and the types at most 1, and the sum
+        over the units of gang x share at most the GPUs of each type."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method shares(self, problem)")
 
 
 def find(module, name):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from . import _corun, temporary
 from .errors import CorunWarning, InputError
-from .policy import Policy, find
+from .policy import Policy, SharePolicy, find
 from .results import read
 from .text import path_of, refused
 
@@ -45,14 +45,18 @@ class _Classes:
             words = (words[0], f"{name}#{number}")
             number += 1
         self.factories[words] = factory
+        base, keys = Policy, ("start", "belief", "asked")
         fields = {"name": "python", "label": name.rsplit(".", 1)[-1], "class": list(words)}
-        for key in ("start", "belief", "asked"):
+        if isinstance(factory, type) and issubclass(factory, SharePolicy):
+            base, keys = SharePolicy, ("space_sharing", "heterogeneity")
+            fields["name"] = "python-shares"
+        for key in keys:
             value = getattr(factory, key, None)
             if isinstance(value, str):
                 fields[key] = value
             elif isinstance(factory, type) and hasattr(factory, key) and key not in given:
                 raise refused(f"policies: {fields['label']}.{key}", value, "a word, such as "
-                              f"'{getattr(Policy, key)}', that of corun.Policy")
+                              f"'{getattr(base, key)}', that of corun.{base.__name__}")
         return {**fields, **given}
 
 
@@ -63,7 +67,7 @@ def replay(config=None, set=None, *, policies=None, replications=None, seed=None
     config   a configuration (YAML) or a trace of jobs, by path; a configuration as a dictionary; None: the default
     set      overrides of keys: {"cluster.nodes": 8, "world.noise": False}
     policies names, dictionaries such as {"name": "las", "label": "mine"}, subclasses of corun.Policy, functions that
-             make a policy, and {"policy": CLASS, "label": ...}
+             make a policy, and {"policy": CLASS, "label": ...}; subclasses of corun.SharePolicy, too
     out      the results file; None: a temporary one, removed after reading
     force    replace a file that exists, whatever it is of
     threads  0: one per core; never changes a result

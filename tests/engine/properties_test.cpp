@@ -81,6 +81,7 @@ constexpr std::string_view kTiesByAge = "of equal jobs the oldest comes first";
 
 constexpr std::array kExceptions{
     Exception{"external", Property::kRandomTraces, "starts a program: external_test.cpp"},
+    Exception{"external-shares", Property::kRandomTraces, "starts a program: external_test.cpp"},
     Exception{"exclusive", Property::kSharesGpus, kOneByOne},
     Exception{"fifo", Property::kSharesGpus, kOneByOne},
     Exception{"sjf", Property::kSharesGpus, kOneByOne},

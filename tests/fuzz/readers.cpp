@@ -29,6 +29,7 @@
 #include "traces/public_formats/philly.hpp"
 #include "traces/public_formats/standard_workload.hpp"
 #include "traces/tables/append_measurements.hpp"
+#include "traces/tables/gavel_rates_csv.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
 #include "traces/tables/lucid_colocation.hpp"
 #include "traces/tables/measurements.hpp"
@@ -205,15 +206,37 @@ void read_gavel(std::string_view bytes) {
   for (const JobSpec& job : test::specs_of(trace)) require(job.steps >= 1, "steps");
 }
 
-void read_gavel_rates(std::string_view bytes) {
-  WorkloadKeys keys;
-  const GavelThroughputs rates = parse_gavel_throughputs(text_of(bytes), "file", "v100", keys);
+void check_rates(const GavelThroughputs& rates) {
   const SpeedTable& table = rates.pairs.speeds;
   require(rates.alone.size() == table.jobs.size(), "rates alone");
   for (const double rate : rates.alone) require(!(rate < 0), "a rate alone");
   for (const SpeedTable::Row& row : table.rows) {
     require(row.a < table.jobs.size() && row.b < table.jobs.size(), "a pair");
     require(!(row.speed_a <= 0) && !(row.speed_b <= 0), "a speed");
+  }
+}
+
+void read_gavel_rates(std::string_view bytes) {
+  WorkloadKeys keys;
+  check_rates(parse_gavel_throughputs(text_of(bytes), "file", "v100", keys));
+}
+
+/// A trace with its jobs' rates; behind kNextTable, where it stands, those of pairs.
+void read_rates_beside_jobs(std::string_view packed) {
+  const std::string all = text_of(packed);
+  const std::size_t end = std::min(all.find(kNextTable), all.size());
+  std::istringstream trace(all.substr(0, end));
+  std::optional<std::istringstream> pairs;
+  if (end < all.size()) pairs.emplace(all.substr(end + kNextTable.size()));
+  for (const std::string_view gpu : kGavelGpuTypes) {
+    trace.clear();
+    trace.seekg(0);
+    if (pairs) {
+      pairs->clear();
+      pairs->seekg(0);
+    }
+    WorkloadKeys keys;
+    check_rates(read_rates_of_trace(trace, pairs ? &*pairs : nullptr, gpu, keys));
   }
 }
 
@@ -310,11 +333,12 @@ void read_pairs(std::string_view packed) {
           "pairs changed");
 }
 
-constexpr std::array<Reader, 18> kReaders{{
+constexpr std::array<Reader, 19> kReaders{{
     {"batsim", read_plain<read_batsim>},
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
     {"gavel-rates", read_gavel_rates},
+    {"gavel-rates-csv", read_rates_beside_jobs},
     {"groups", read_groups},
     {"helios", read_plain<read_helios>},
     {"log", read_keyed<read_log_of_others>},

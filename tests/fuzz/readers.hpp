@@ -17,7 +17,7 @@ struct Reader {
 
 std::span<const Reader> readers();
 
-/// pai-2020 reads three tables, lucid-colocation two, solo-table one or two: they stand one after the other,
+/// pai-2020 reads three tables, lucid-colocation two, gavel-rates-csv and solo-table one or two: they stand one after the other,
 /// with this line between them.
 inline constexpr std::string_view kNextTable = "\n====\n";
 

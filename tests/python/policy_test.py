@@ -48,6 +48,22 @@ class Cheapest(corun.Policy):
         return [corun.Start(g, [gpu]) for g, gpu in zip(groups + [[j] for j in waiting], view.free)]
 
 
+class Even(corun.SharePolicy):
+    """As isolated."""
+
+    def shares(self, problem):
+        parts = problem.gpus / len(problem.job) / problem.gang[:, None]
+        sums = numpy.zeros(len(parts))
+        for t in range(parts.shape[1]):
+            sums += parts[:, t]
+        shares = numpy.zeros((len(problem.units), len(problem.gpus)))
+        shares[:len(parts)] = parts / numpy.maximum(1, sums)[:, None]
+        return shares
+
+
+TWO_TYPES = {"cluster.machines": "1x2:V100+1x2:T4", "estimates.duration": "exact"}
+
+
 def replay(policy, **given):
     return corun.replay(**{"policies": [policy], **QUICK, **given})
 
@@ -75,6 +91,70 @@ class Equals(support.Case):
     def test_the_external_program_of_the_examples(self):
         command = [sys.executable, support.ROOT / "examples" / "policy.py"]
         self.same({"name": "external", "command": command}, Pairs)
+
+
+    def test_shares_as_isolated(self):
+        self.same("isolated", Even, set=TWO_TYPES)
+        command = [sys.executable, support.ROOT / "examples" / "shares.py"]
+        self.same({"name": "external-shares", "command": command}, Even, set=TWO_TYPES)
+        fields = {"space_sharing": "pairs", "reset_s": 60, "round_s": 30}
+        self.same({"name": "external-shares", "command": command, **fields}, {"policy": Even, **fields}, set=TWO_TYPES)
+
+
+class Shares(support.Case):
+    def test_what_a_policy_is_told(self):
+        seen = []
+
+        class Mine(Even):
+            space_sharing = "pairs"
+
+            def shares(self, problem):
+                seen.append(problem)
+                return super().shares(problem)
+
+        replay(Mine, replications=1, seed=4, set=TWO_TYPES)
+        first = seen[0]
+        self.assertEqual((first.seed, list(first.gpu_types), first.gpus.tolist()), (4, ["V100-16GB", "T4"], [2, 2]))
+        jobs, units = len(first.job), len(first.units)
+        self.assertEqual((jobs, units), (24, 24 + 24 * 23 // 2))
+        self.assertEqual(first.units[0].tolist(), [0, -1])
+        self.assertTrue((first.units[jobs:, 0] < first.units[jobs:, 1]).all())
+        self.assertEqual(first.rates.shape, (units, 2, 2))
+        self.assertTrue((first.rates[:jobs, 0, 0] == 1).all())  # a second of work per second on the reference type
+        self.assertTrue((first.rates[:jobs, 1, 0] < 1).all())
+        self.assertTrue((first.rates[jobs:].min(axis=(0, 1)) > 0).all())
+        self.assertTrue((first.steps_left > 0).all() and (first.age_s == 0).all())
+        later = seen[-1]
+        self.assertTrue((later.age_s > 0).all() and later.isolated_s.max() > 0)
+
+    def test_mistakes(self):
+        def refused(answer, *parts):
+            policy = type("Mine", (corun.SharePolicy,), {"shares": answer})
+            with self.assertRaises(corun.InputError) as caught:
+                replay(policy, set=TWO_TYPES)
+            self.one_line(caught.exception, "Mine", *parts)
+
+        refused(lambda _, problem: None, "found None, expected an array of 24 x 2 numbers")
+        refused(lambda _, problem: [[1, 1]], "found [[1, 1]], expected an array of 24 x 2 numbers")
+        refused(lambda _, problem: numpy.ones((24, 2)), "found shares of job", "that add up to 2, expected at most 1")
+        refused(lambda _, problem: numpy.full((24, 2), 0.5), "found shares of 12 GPUs of type 0, expected at most 2")
+        refused(lambda _, problem: numpy.full((24, 2), numpy.nan), "found the share nan of unit 0", "expected 0 to 1")
+        refused(lambda _, problem: -numpy.ones((24, 2)), "found the share -1 of unit 0", "expected 0 to 1")
+        refused(lambda _, problem: problem.missing, "it raised AttributeError")
+        with self.assertRaises(corun.InputError) as caught:
+            replay(corun.SharePolicy, set=TWO_TYPES)
+        self.one_line(caught.exception, "needs a method shares(self, problem)")
+        with self.assertRaises(corun.InputError) as caught:
+            replay(type("Mine", (Even,), {"space_sharing": "some"}), set=TWO_TYPES)
+        self.one_line(caught.exception, "some", "pairs")
+
+    def test_same_bytes_at_any_number_of_threads(self):
+        files = []
+        for threads in (1, 3):
+            path = self.folder / f"{threads}.h5"
+            replay(Even, replications=6, threads=threads, out=path, set=TWO_TYPES)
+            files.append(path.read_bytes())
+        self.assertEqual(files[0], files[1])
 
 
 class Threads(support.Case):

@@ -25,15 +25,21 @@ constexpr double kSameRate = 1e-6;  ///< allowed difference: digits lost in writ
 
 std::string rate_column(std::string_view gpu) { return "steps_per_s_" + std::string(gpu); }
 
+const std::vector<CsvColumn> kColumnsAlone{{"job_type", true},
+                                           {"scale_factor", true},
+                                           {"steps_per_s_v100"},
+                                           {"steps_per_s_p100"},
+                                           {"steps_per_s_k80"}};
+const std::vector<CsvColumn> kColumnsOfPairs{{"scale_factor", true}, {"job_type_a", true},
+                                             {"job_type_b", true},   {"gpu", true},
+                                             {"rate_a", true},       {"rate_b", true}};
+
 bool is_same_rate(double a, double b) { return std::fabs(a - b) <= kSameRate * std::max(a, b); }
 
 /// The rates of the jobs alone.
-void read_alone(const std::string& trace, GavelThroughputs& rates, WorkloadKeys& keys) {
+void read_alone(CsvReader& csv, GavelThroughputs& rates, WorkloadKeys& keys) {
   std::vector<std::string> names;
-  std::vector<CsvColumn> columns{{"job_type", true}, {"scale_factor", true}};
   for (const std::string& gpu : rates.gpus) names.push_back(rate_column(gpu));
-  for (const std::string& name : names) columns.push_back({name});
-  CsvReader csv(trace, columns, kAnyColumns);
   const auto type = csv.column("job_type");
   const auto scale_factor = csv.column("scale_factor");
   Measurements& pairs = rates.pairs;
@@ -67,13 +73,7 @@ void read_alone(const std::string& trace, GavelThroughputs& rates, WorkloadKeys&
 }
 
 /// The pairs on the first of the GPU types.
-void read_pairs(const std::string& path, GavelThroughputs& rates) {
-  CsvReader csv(path, {{"scale_factor", true},
-                       {"job_type_a", true},
-                       {"job_type_b", true},
-                       {"gpu", true},
-                       {"rate_a", true},
-                       {"rate_b", true}});
+void read_pairs(CsvReader& csv, GavelThroughputs& rates) {
   const auto scale_factor = csv.column("scale_factor");
   const std::array types{csv.column("job_type_a"), csv.column("job_type_b")};
   const std::array columns{csv.column("rate_a"), csv.column("rate_b")};
@@ -112,6 +112,20 @@ void read_pairs(const std::string& path, GavelThroughputs& rates) {
   });
 }
 
+GavelThroughputs no_rates(std::string source, std::string_view gpu) {
+  GavelThroughputs rates;
+  rates.source = std::move(source);
+  rates.gpus.emplace_back(gpu);
+  for (const std::string_view other : kGavelGpuTypes) {
+    if (other != gpu) rates.gpus.emplace_back(other);
+  }
+  return rates;
+}
+
+void complete_without_pairs(GavelThroughputs& rates) {
+  complete_rates(rates, {}, [](std::size_t, const std::string&) {});
+}
+
 }  // namespace
 
 bool has_own_rates(std::string_view head) {
@@ -126,19 +140,30 @@ std::string pair_rates_path(const std::string& trace) {
 
 GavelThroughputs read_rates_of_trace(const std::string& trace, std::string_view gpu,
                                      WorkloadKeys& keys) {
-  GavelThroughputs rates;
-  rates.source = shown_path(trace);
-  rates.gpus.emplace_back(gpu);
-  for (const std::string_view other : kGavelGpuTypes) {
-    if (other != gpu) rates.gpus.emplace_back(other);
+  GavelThroughputs rates = no_rates(shown_path(trace), gpu);
+  CsvReader alone(trace, kColumnsAlone, kAnyColumns);
+  read_alone(alone, rates, keys);
+  const std::string path = pair_rates_path(trace);
+  if (!std::filesystem::exists(path)) {
+    complete_without_pairs(rates);
+    return rates;
   }
-  read_alone(trace, rates, keys);
-  const std::string pairs = pair_rates_path(trace);
-  if (std::filesystem::exists(pairs)) {
-    read_pairs(pairs, rates);
-  } else {
-    complete_rates(rates, {}, [](std::size_t, const std::string&) {});
+  CsvReader pairs(path, kColumnsOfPairs);
+  read_pairs(pairs, rates);
+  return rates;
+}
+
+GavelThroughputs read_rates_of_trace(std::istream& trace, std::istream* pairs, std::string_view gpu,
+                                     WorkloadKeys& keys) {
+  GavelThroughputs rates = no_rates("trace", gpu);
+  CsvReader alone(trace, "trace", kColumnsAlone, kAnyColumns);
+  read_alone(alone, rates, keys);
+  if (pairs == nullptr) {
+    complete_without_pairs(rates);
+    return rates;
   }
+  CsvReader of_pairs(*pairs, "pairs", kColumnsOfPairs);
+  read_pairs(of_pairs, rates);
   return rates;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,9 @@ std::string pair_rates_path(const std::string& trace);
 /// The rates for a GPU type, which must satisfy is_gavel_gpu(). InputError "FILE:LINE:COLUMN: ..." for anything that
 /// the form above excludes.
 GavelThroughputs read_rates_of_trace(const std::string& trace, std::string_view gpu,
+                                     WorkloadKeys& keys);
+/// The same from streams, "trace" and "pairs" in messages; `pairs` may be null.
+GavelThroughputs read_rates_of_trace(std::istream& trace, std::istream* pairs, std::string_view gpu,
                                      WorkloadKeys& keys);
 
 }  // namespace corun::inline traces

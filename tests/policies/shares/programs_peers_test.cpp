@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -19,12 +22,21 @@ struct Tally {
   double worst = 0;
 };
 
+/// A line per program in the file that CORUN_PROGRAM_GAPS names: case, what the peer's solver said, the gap
+/// (experiments/peers/objectives.py).
+void note(const GavelCase& c, const std::string& status, double gap) {
+  const char* const path = std::getenv("CORUN_PROGRAM_GAPS");
+  if (path == nullptr) return;
+  std::ofstream(path, std::ios::app) << c.name << ',' << status << ',' << gap << '\n';
+}
+
 /// Compares an objective with the recorded one, where the peer's solver called it optimal.
 void compare(const GavelCase& c, const GavelCase::Allocation& at, std::size_t program, double ours,
              Tally& tally, double least = 1e-9) {
   ASSERT_LT(program, at.objectives.size()) << c.name << " at " << at.at_s;
   const double theirs = at.objectives[program];
   const double gap = std::abs(ours - theirs) / std::max(std::abs(theirs), least);
+  note(c, at.statuses[program], gap);
   if (at.statuses[program] != "optimal") {
     std::printf("%s at %.3f s, program %zu: %s, gap %.2g\n", c.name.c_str(), at.at_s, program,
                 at.statuses[program].c_str(), gap);
@@ -80,6 +92,7 @@ TEST_F(ProgramsPeers, WaterFilling) {
       // more program after the last, whose answer changes no share.
       for (std::size_t p = 0; p < filled.objectives.size() && p < at.objectives.size(); ++p) {
         if (p % 2 == 1) {
+          note(c, at.statuses[p], std::abs(filled.objectives[p] - std::round(at.objectives[p])));
           if (at.statuses[p] == "optimal")
             EXPECT_EQ(filled.objectives[p], std::round(at.objectives[p]))
                 << c.name << " at " << at.at_s << " " << p;
@@ -125,6 +138,7 @@ TEST_F(ProgramsPeers, MakespanFindsTheSameTimes) {
       std::vector<bool> theirs;
       for (const auto& status : at.statuses) theirs.push_back(status == "optimal");
       EXPECT_EQ(found.found, theirs) << c.name << " at " << at.at_s;
+      note(c, "bisection", found.found == theirs ? 0 : 1);
       ++tally_.compared;
     }
   }

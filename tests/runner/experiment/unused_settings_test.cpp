@@ -306,6 +306,9 @@ constexpr std::array kExempt{
     Exempt{"external", "start", "permits what a program may leave undone; a program decides"},
     Exempt{"external", "belief", "lets a program ask; a program decides"},
     Exempt{"external", "asked", "asks a program more often; a program decides"},
+    Exempt{"external-shares", "timeout_s", "as of external"},
+    Exempt{"external-shares", "heterogeneity", "changes what a program is told; it may not use it"},
+    Exempt{"external-shares", "space_sharing", "permits what a program may leave undone"},
 };
 
 /// Parameters of which no rule says that they have no effect: that depends on how a run goes.
@@ -320,6 +323,7 @@ constexpr std::array kUntold{
     Untold{"finish-time-fairness", "reset_s", "matters where jobs come between two resets"},
     Untold{"makespan", "reset_s", "the same"},
     Untold{"isolated", "reset_s", "the same"},
+    Untold{"external-shares", "reset_s", "the same"},
     Untold{"max-throughput", "slo", "matters where a deadline binds"},
 };
 
@@ -402,6 +406,15 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "heterogeneity", "agnostic", drawn});
     rows.push_back({policy, "space_sharing", "pairs", drawn});
   }
+  const std::string shares = fmt::format("command: [python3, '{}shares.py']", kExamples);
+  const std::string odd = fmt::format(
+      R"sh([sh, -c, 'python3 -c "$(sed "s|part /|part * (job[''job''] % 2) /|" {}shares.py)"'])sh",
+      kExamples);
+  rows.push_back({"external-shares", "command", odd, drawn, shares, true});
+  rows.push_back({"external-shares", "type_order", "drawn", drawn, shares, true});
+  rows.push_back({"external-shares", "reset_s", "100", drawn, shares, true});
+  rows.push_back({"external-shares", "round_s", "100", drawn, shares, true});
+  rows.push_back({"external-shares", "seed", "7", drawn, "type_order: drawn, " + shares, true});
   rows.push_back({"max-throughput", "prices", "[100, 1]", drawn});
   rows.push_back({"max-throughput", "slo", "8", drawn});
   rows.push_back({"fifo-by-type", "choice", "packed", drawn});

@@ -1,11 +1,11 @@
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "cli/cli.hpp"
 #include "cli/note.hpp"
 #include "report/report.hpp"
-#include "report/report_page.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "sim/error.hpp"
 #include "support/output_file.hpp"
@@ -39,15 +39,10 @@ int report_command(const std::vector<std::string>& arguments) {
   const std::string output =
       common.output.value_or(std::filesystem::path(path).replace_extension(".html").string());
   check_name(output, "--output", {"html"});
-  if (report_page().empty()) {
-    throw InputError("corun report",
-                     "this corun was built without the page of reports, which Node.js makes: "
-                     "apt-get install nodejs npm, then ./run build (docs/report.md)");
-  }
+  const std::string_view page = required_report_page("corun report");
   check_outputs_differ({{"--output", output}}, {{"RESULTS", path}});
   check_kind(path, {FileKind::kHdf5}, "results of corun replay, live run or sweep");
-  write_outputs({{"--output", output, report_html(report_page(), report_json(path))}},
-                common.existing);
+  write_outputs({{"--output", output, report_html(page, report_json(path))}}, common.existing);
   note(common, output + ": open it in a browser");
   return kDone;
 }

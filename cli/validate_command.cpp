@@ -1,15 +1,20 @@
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/cli.hpp"
+#include "cli/live/live_runs.hpp"
 #include "cli/note.hpp"
 #include "cli/option_values.hpp"
 #include "evaluation/validation/validation_output.hpp"
+#include "report/report.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
@@ -39,7 +44,8 @@ CommandLine validate_runs_line() {
       "and tested on others. docs/real-runs.md has the files of DIR, docs/validity.md the "
       "findings.";
   command.examples =
-      "  corun validate realruns/shockwave --fit real/min-makespan --limit real/max-min=1.5\n";
+      "  corun validate realruns/shockwave --fit real/min-makespan --limit real/max-min=1.5\n"
+      "  corun validate realruns/shockwave --fit real/max-min --write-config real.yaml\n";
   command.positional = "DIR";
   command.configured = false;
   command.own.add_options()("fit", po::value<std::vector<std::string>>()->composing(),
@@ -55,7 +61,10 @@ CommandLine validate_runs_line() {
       "draws", po::value<std::string>(),
       "simulations with the fitted noise, for intervals (default 100; 0: none)")(
       "figure", po::value<std::string>(),
-      "write simulated against real completion times to this SVG");
+      "write simulated against real completion times to this SVG")(
+      "report", po::value<std::string>(), "write all of it as a page for the browser (HTML)")(
+      "write-config", po::value<std::string>(),
+      "write what was fitted to this YAML, as keys of a configuration of corun replay");
   return command;
 }
 
@@ -77,18 +86,35 @@ std::map<std::string, double> limits_of(const std::vector<std::string>& texts) {
   return limits;
 }
 
-}  // namespace
+/// The options that say how runs in rounds are simulated.
+constexpr std::array<const char*, 6> kOfRounds{"fit",   "test",  "limit",
+                                               "round", "draws", "write-config"};
 
-int validate_command(const std::vector<std::string>& arguments) {
-  CommonOptions common;
-  const auto parsed = parse_command_line(validate_runs_line(), arguments, common);
-  if (!parsed) return kDone;
-  const auto& values = *parsed;
-  if (values.count("DIR") == 0) {
-    throw InputError("corun validate", "which runs? Give their directory (docs/real-runs.md)");
-  }
+/// Where the files go; empty: not asked for.
+struct ValidationFiles {
+  std::string figure;
+  std::string page;
+  std::string config;
+};
+
+ValidationFiles files_of(const po::variables_map& values) {
+  ValidationFiles files;
+  const auto path = [&](const char* name, std::initializer_list<std::string_view> endings) {
+    if (values.count(name) == 0) return std::string();
+    const std::string flag = std::string("--") + name;
+    std::string found = checked_output_path(values[name].as<std::string>(), flag);
+    check_name(found, flag, endings);
+    return found;
+  };
+  files.figure = path("figure", {"svg"});
+  files.page = path("report", {"html"});
+  files.config = path("write-config", {"yaml", "yml"});
+  if (!files.page.empty()) required_report_page("--report");
+  return files;
+}
+
+ValidationRequest request_of(const po::variables_map& values) {
   ValidationRequest request;
-  request.directory = find_input_file(values["DIR"].as<std::string>(), common, "DIR");
   request.fit = list_option(values, "fit");
   request.test = list_option(values, "test");
   request.limits = limits_of(list_option(values, "limit"));
@@ -107,12 +133,50 @@ int validate_command(const std::vector<std::string>& arguments) {
       whole_option(values, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   // Without a run to fit on there is no noise to draw.
   if (request.fit.empty()) request.draws = 0;
-  std::string figure;
-  if (values.count("figure") != 0) {
-    figure = checked_output_path(values["figure"].as<std::string>(), "--figure");
-    check_name(figure, "--figure", {"svg"});
+  return request;
+}
+
+/// Of a results directory of `corun live run`.
+Validation validate_live(const po::variables_map& values, const CommonOptions& common,
+                         const ValidationRequest& request, const std::string& title) {
+  for (const char* option : kOfRounds) {
+    if (values.count(option) == 0) continue;
+    throw InputError(std::string("--") + option, "is for runs in rounds, and '" + printable(title) +
+                                                     "' holds live runs; leave it out");
+  }
+  const live::RunValidation run = live::validate_run({request.directory, nullptr, {}, common.data});
+  for (const std::string& text : run.notes) note(common, text);
+  Validation validation = live::as_validation(run, title, request.policy, request.allocation);
+  if (validation.runs.empty()) {
+    throw InputError("corun validate", "no job in '" + printable(title) +
+                                           "' has finished both on the GPUs and in the simulation; "
+                                           "run corun live run CONFIG again");
+  }
+  return validation;
+}
+
+}  // namespace
+
+int validate_command(const std::vector<std::string>& arguments) {
+  CommonOptions common;
+  const auto parsed = parse_command_line(validate_runs_line(), arguments, common);
+  if (!parsed) return kDone;
+  const auto& values = *parsed;
+  if (values.count("DIR") == 0) {
+    throw InputError("corun validate", "which runs? Give their directory (docs/real-runs.md)");
+  }
+  const std::string title = values["DIR"].as<std::string>();
+  ValidationRequest request = request_of(values);
+  request.directory = find_input_file(title, common, "DIR");
+  const ValidationFiles asked = files_of(values);
+  if (!asked.config.empty() && request.fit.empty()) {
+    throw InputError("--write-config",
+                     "nothing is fitted, expected --fit RUN beside it, such as --fit real/max-min");
   }
   const Validation validation = [&] {
+    if (live::is_live_directory(request.directory)) {
+      return validate_live(values, common, request, title);
+    }
     Progress progress("simulating runs", common.quiet);
     return validate_runs(
         request, [&](std::size_t done, std::size_t total) { progress.update(done, total); });
@@ -121,7 +185,15 @@ int validate_command(const std::vector<std::string>& arguments) {
     if (common.format != Format::kTable) note(common, hint);
   }
   std::vector<OutputText> files;
-  if (!figure.empty()) files.push_back({"--figure", figure, validation_svg(validation)});
+  if (!asked.figure.empty())
+    files.push_back({"--figure", asked.figure, validation_svg(validation)});
+  if (!asked.page.empty()) {
+    const Json data = validation_report_json(validation_page_json(validation), title, request.seed);
+    files.push_back({"--report", asked.page, report_html(required_report_page("--report"), data)});
+  }
+  if (!asked.config.empty()) {
+    files.push_back({"--write-config", asked.config, validation_config(validation)});
+  }
   emit(common,
        common.format == Format::kJson  ? json_text(validation_json(validation))
        : common.format == Format::kCsv ? validation_csv(validation)

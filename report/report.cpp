@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/report_page.hpp"
 #include "report/report_replay.hpp"
 #include "report/report_source.hpp"
 #include "report/report_sweep.hpp"
@@ -14,6 +15,7 @@
 #include "runner/sweep/sweep_results.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "support/build_info.hpp"
 
 namespace corun::inline report {
 
@@ -72,6 +74,30 @@ Json report_json(const std::string& path, const ReportLimits& limits) {
     throw InputError(
         path, fmt::format("{}; it is not as corun writes it, or of another version", e.what()));
   }
+}
+
+std::string_view required_report_page(const std::string& place) {
+  const std::string_view page = report_page();
+  if (page.empty()) {
+    throw InputError(place,
+                     "this corun was built without the page of reports, which Node.js makes: "
+                     "apt-get install nodejs npm, then ./run build (docs/report.md)");
+  }
+  return page;
+}
+
+Json validation_report_json(Json validation, const std::string& title, std::uint64_t seed) {
+  Json out;
+  out["format"] = kFormat;
+  out["kind"] = "validation";
+  out["source"] = {{"file", title},
+                   {"workload", title},
+                   {"corun", version()},
+                   {"commit", commit()},
+                   {"seed", fmt::format("{}", seed)},
+                   {"replications", 1}};
+  out["validation"] = std::move(validation);
+  return out;
 }
 
 std::string report_html(std::string_view page, const Json& data) {

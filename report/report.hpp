@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,13 @@ struct ReportLimits {
 /// run` or `corun sweep`. Throws InputError, which begins with the path, if it is none, is damaged, is of another
 /// schema version or contradicts itself.
 Json report_json(const std::string& path, const ReportLimits& limits = {});
+
+/// The data of a report of `corun validate`. `validation`: its JSON with the jobs of each run (web/src/sections/validation.js);
+/// `title`: the runs' directory.
+Json validation_report_json(Json validation, const std::string& title, std::uint64_t seed);
+
+/// report_page(). InputError at `place` if this program was built without it.
+std::string_view required_report_page(const std::string& place);
 
 /// The page with the data in the place of its mark. The data are JSON in which "<" is written as an escape, so no text
 /// of theirs can end the element that holds them. std::logic_error if the page has no mark.

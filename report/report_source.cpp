@@ -56,6 +56,8 @@ Json ReportSource::header() const {
   out["complete"] = read_integer_attribute(root_, "complete") == 1;
   out["inputs"] = read_texts_attribute(root_, "inputs");
   out["measured_on"] = measured_on();
+  out["real_runs"] =
+      has_attribute(root_, "real_runs") ? read_text_attribute(root_, "real_runs") : "";
   return out;
 }
 

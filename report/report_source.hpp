@@ -31,7 +31,7 @@ class ReportSource {
   const std::string& kind() const { return kind_; }  ///< attribute of the root
   bool has(const char* table) const { return hdf5::has_table(file_, table); }
 
-  /// {file, sha256, corun, commit, config, workload, seed, replications, complete, inputs, measured_on}
+  /// {file, sha256, corun, commit, config, workload, seed, replications, complete, inputs, measured_on, real_runs}
   Json header() const;
   /// Attribute `warnings`; nothing in files of an older corun.
   std::vector<std::string> warnings() const;

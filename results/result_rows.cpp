@@ -91,6 +91,7 @@ class ResultTables {
     write_attribute(root, "complete", std::int64_t{complete ? 1 : 0});
     write_attribute(root, "inputs", header.inputs);
     write_attribute(root, "warnings", header.warnings);
+    write_attribute(root, "real_runs", header.real_runs);
     if (!header.measured_on.empty()) write_attribute(root, "measured_on", header.measured_on);
   }
 

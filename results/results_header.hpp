@@ -36,6 +36,7 @@ struct ResultsHeader {
   std::string measured_on;             ///< the GPU of a live run; empty: simulated
   std::vector<GpuHeader> gpus;         ///< of the cluster, by GpuId
   std::vector<std::string> warnings;   ///< what the program says of the experiment
+  std::string real_runs;               ///< whether its setting was held against a real run
 };
 
 }  // namespace corun::inline results

@@ -1,12 +1,18 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/cli.hpp"
 #include "cli/live/live_command.hpp"
+#include "cli/live/live_runs.hpp"
 #include "cli/note.hpp"
+#include "evaluation/validation/validation_output.hpp"
 #include "live/validation/validation_figure.hpp"
 #include "live/validation/validation_output.hpp"
+#include "report/report.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
@@ -36,17 +42,40 @@ CommandLine validate_command_line() {
   command.positional = "CONFIG";
   command.output = OutputUse::kOwn;
   command.own.add_options()("figure", po::value<std::string>(),
-                            "write measured over predicted and replayed ISD to this SVG");
+                            "write measured over predicted and replayed ISD to this SVG")(
+      "report", po::value<std::string>(),
+      "write the page of corun validate for the browser (HTML): completion times, job by job");
   return command;
 }
 
-void write_figure(const std::string& path, const RunValidation& run, const std::string& given,
-                  Existing existing) {
+/// Writes --figure and --report; empty: not asked for.
+void write_files(const std::string& figure, const std::string& page, const RunValidation& run,
+                 const std::string& given, Existing existing) {
   std::vector<NamedFile> read{{kPlace, given}};
   for (const std::string& file : run.files) read.push_back({kPlace, file});
-  check_outputs_differ({{"--figure", path}}, read);
-  check_name(path, "--figure", {"svg"});
-  write_outputs({{"--figure", path, validation_figure(run)}}, existing);
+  std::vector<NamedFile> written;
+  if (!figure.empty()) written.push_back({"--figure", figure});
+  if (!page.empty()) written.push_back({"--report", page});
+  check_outputs_differ(written, read);
+  std::vector<OutputText> files;
+  if (!figure.empty()) {
+    check_name(figure, "--figure", {"svg"});
+    files.push_back({"--figure", figure, validation_figure(run)});
+  }
+  if (!page.empty()) {
+    check_name(page, "--report", {"html"});
+    const Json data = validation_report_json(
+        validation_page_json(as_validation(run, given, true, true)), given, 0);
+    files.push_back({"--report", page, report_html(required_report_page("--report"), data)});
+  }
+  write_outputs(files, existing);
+}
+
+/// Its figures, and the rows of `corun validate` on the same run.
+Json all_json(const RunValidation& run, const std::string& given) {
+  Json json = validation_json(run);
+  json["runs"] = corun::validation_json(as_validation(run, given, true, true))["runs"];
+  return json;
 }
 
 }  // namespace
@@ -60,10 +89,13 @@ int validate_command(const std::vector<std::string>& arguments) {
     throw InputError(kPlace,
                      "which run? Give the configuration of corun live run, or its directory");
   }
-  std::string figure;
-  if (values.count("figure") != 0) {
-    figure = checked_output_path(values["figure"].as<std::string>(), "--figure");
-  }
+  const auto output = [&](const char* name) {
+    return values.count(name) == 0
+               ? std::string()
+               : checked_output_path(values[name].as<std::string>(), std::string("--") + name);
+  };
+  const std::string figure = output("figure");
+  const std::string page = output("report");
 
   const std::string given = values["CONFIG"].as<std::string>();
   ValidationRequest request{given, nullptr, common.overrides, common.data};
@@ -77,9 +109,9 @@ int validate_command(const std::vector<std::string>& arguments) {
     throw InputError("--output", "'" + printable(given) + "' is the directory of results already");
   }
   const RunValidation run = validate_run(request);
-  if (!figure.empty()) write_figure(figure, run, given, common.existing);
+  if (!figure.empty() || !page.empty()) write_files(figure, page, run, given, common.existing);
   for (const std::string& text : run.notes) note(common, text);
-  std::cout << (common.format == Format::kJson  ? json_text(validation_json(run))
+  std::cout << (common.format == Format::kJson  ? json_text(all_json(run, given))
                 : common.format == Format::kCsv ? validation_csv(run)
                                                 : validation_table(run));
   return kDone;

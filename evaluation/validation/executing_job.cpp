@@ -59,6 +59,13 @@ ExecutingJob::ExecutingJob(const RoundWorkload& workload, std::size_t number,
 std::optional<double> ExecutingJob::run_round(double length_s, bool starts) {
   const double lost = starts ? std::min(start_s_, length_s) : 0;
   double left = length_s - lost;
+  if (starts) {
+    lease_s_ = 0;
+    lease_steps_ = 0;
+    lease_phase_ = phase_;
+  }
+  lease_s_ += length_s;
+  lease_steps_ += left * phases_[phase_].samples_per_s / phases_[phase_].batch_size;
   run_s_ += left;
   while (left > 0) {
     const bool last = phase_ + 1 == phases_.size();
@@ -79,6 +86,18 @@ std::optional<double> ExecutingJob::run_round(double length_s, bool starts) {
   // The limit is looked at when a round ends.
   if (run_s_ > most_run_s_) return length_s;
   return std::nullopt;
+}
+
+double ExecutingJob::known_rate() const {
+  const double declared = phases_[phase_].declared_rate;
+  return known_phase_ == phase_ ? declared * known_ : declared;
+}
+
+void ExecutingJob::end_lease(double weight) {
+  if (lease_phase_ != phase_ || lease_s_ <= 0) return;
+  const double measured = lease_steps_ / lease_s_;
+  known_ = ((1 - weight) * known_rate() + weight * measured) / phases_[phase_].declared_rate;
+  known_phase_ = phase_;
 }
 
 double ExecutingJob::steps_left() const {

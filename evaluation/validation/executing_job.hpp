@@ -43,9 +43,13 @@ class ExecutingJob {
   /// the start of the round at which the job ends, if it ends.
   std::optional<double> run_round(double length_s, bool starts);
 
-  /// What a scheduler knows: steps left at the present batch size, and steps per second as declared.
+  /// What a scheduler knows: steps left at the present batch size, and steps per second: as declared, and then as leases
+  /// at this batch size have taught.
   double steps_left() const;
-  double declared_rate() const { return phases_[phase_].declared_rate; }
+  double known_rate() const;
+  /// The job has left its GPUs. What it did in this lease, starts included, counts by `weight` in the known rate, what was
+  /// known before by the rest. A lease in which the batch size changed teaches nothing.
+  void end_lease(double weight);
 
  private:
   struct Phase {
@@ -62,6 +66,11 @@ class ExecutingJob {
   double run_s_ = 0;
   double most_run_s_ = 0;
   double start_s_ = 0;
+  double known_ = 1;  ///< over declared, at the batch size of known_phase_
+  std::size_t known_phase_ = 0;
+  double lease_s_ = 0;  ///< of the present lease
+  double lease_steps_ = 0;
+  std::size_t lease_phase_ = 0;  ///< in which it began
 };
 
 }  // namespace corun::inline evaluation

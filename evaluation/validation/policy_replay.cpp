@@ -114,7 +114,7 @@ class RoundScheduler {
     std::vector<SharedJob> jobs;
     for (const std::size_t j : active_) {
       jobs.push_back({j, workload_->jobs[j].gpus, now - workload_->jobs[j].arrival_s,
-                      executing[j].steps_left(), executing[j].declared_rate()});
+                      executing[j].steps_left(), executing[j].known_rate()});
     }
     const std::vector<double> x = policy_->shares(jobs, rules_.gpus);
     for (std::size_t at = 0; at < active_.size(); ++at) jobs_[active_[at]].share = x[at];
@@ -161,6 +161,9 @@ PolicyReplay replay_policy(const RoundWorkload& workload, SharePolicy& policy,
         replay.finish_s[j] = now + *end;
         ++ended;
       }
+    }
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      if (ran[j] && !runs[j]) jobs[j].end_lease(rules.rate_weight);
     }
     ran = std::move(runs);
     next = scheduler.decide(now + p.round_s / 2, jobs, replay.finish_s);

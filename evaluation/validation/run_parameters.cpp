@@ -170,8 +170,31 @@ std::vector<Lease> leases_of(const RoundWorkload& workload, const RoundRun& run,
   return leases;
 }
 
+/// Time of a job in rounds that is missing in its run time.
+struct MissingTime {
+  std::string model;
+  double seconds = 0;
+  double starts = 0;
+  double rounds = 0;
+};
+
+/// The deviation of a start: the squares of what the jobs' missing time differs from its model's, less the variance of
+/// their rounds and of an end anywhere in the last one, over their starts.
+double start_sd(const std::vector<MissingTime>& jobs, const RunParameters& p) {
+  constexpr double kVarianceOfUniform = 1.0 / 12;
+  std::vector<double> variances;
+  for (const MissingTime& job : jobs) {
+    const double off = kSdOfMad * (job.seconds - job.starts * p.start_cost(job.model));
+    const double others =
+        job.rounds * p.round_sd_s * p.round_sd_s + kVarianceOfUniform * p.round_s * p.round_s;
+    variances.push_back((off * off - others) / job.starts);
+  }
+  return std::sqrt(std::max(0.0, median(std::move(variances))));
+}
+
 void fit_starts(const RoundWorkload& workload, std::span<const RoundRun> runs, RunParameters& p) {
   std::map<std::string, Weighted> missing;
+  std::vector<MissingTime> jobs;
   for (const RoundRun& run : runs) {
     const std::vector<int> starts = starts_by_round(run);
     const auto length = [&](std::size_t k) { return p.round_s + p.per_start_s * starts[k]; };
@@ -187,6 +210,8 @@ void fit_starts(const RoundWorkload& workload, std::span<const RoundRun> runs, R
       // On average a job ends in the middle of its last round.
       const double rest = in_rounds[j] - length(run.rounds_of[j].back()) / 2 - run.jobs[j].run_s;
       missing[workload.jobs[j].model].emplace_back(rest / begun[j], begun[j]);
+      jobs.push_back(
+          {workload.jobs[j].model, rest, begun[j], static_cast<double>(run.rounds_of[j].size())});
     }
   }
   std::vector<double> costs;
@@ -196,6 +221,7 @@ void fit_starts(const RoundWorkload& workload, std::span<const RoundRun> runs, R
     costs.push_back(cost);
   }
   p.unknown_start_s = median(std::move(costs));
+  p.start_sd_s = start_sd(jobs, p);
 }
 
 void fit_rates(const RoundWorkload& workload, std::span<const RoundRun> runs, RunParameters& p) {

@@ -40,6 +40,7 @@ struct RunParameters {
   std::map<std::string, double>
       start_s;                  ///< by model: run time that each start or move of a job costs
   double unknown_start_s = 20;  ///< of a model that was not fitted
+  double start_sd_s = 0;        ///< of a single start or move around that of its model
   RateFactors factors;
   double configuration_sd = 0;  ///< of the log of a factor around that of its model and mode
   /// Of the log of a factor around 0: how far two campaigns of measurement are apart, the declared one and the runs'.
@@ -60,7 +61,8 @@ inline constexpr double kStraggler = 0.8;
 /// Per start and first delay: least absolute deviations of finish - round_s * (last round), over the starts before
 /// that round, with an intercept per run; the delay is the intercept less half a round, at least 0. End: jobs whose
 /// last rounds are at most 3 apart; round: by how much more jobs differ that are 30 to 60 rounds apart. Start cost: the weighted median by
-/// model of the time in rounds that is missing in the run time, per start. Factors: means weighted by time.
+/// model of the time in rounds that is missing in the run time, per start; its deviation is what is left of the jobs' after that of
+/// their rounds and of the end in the last one. Factors: means weighted by time.
 /// Standard deviations: 1.4826 times the median absolute deviation.
 RunParameters fit_run_parameters(const RoundWorkload& workload, std::span<const RoundRun> runs,
                                  double round_s);

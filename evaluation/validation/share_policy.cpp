@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <map>
-#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "policies/shares/max_min.hpp"
+#include "policies/shares/max_throughput.hpp"
 
 namespace corun::inline evaluation {
 
@@ -12,109 +16,81 @@ namespace {
 
 constexpr double kNoRoom = 1e-9;
 constexpr int kNewtonSteps = 200;
-constexpr int kBisections = 200;
+
+/// The jobs on GPUs of one type, for the programs of policies/shares.
+ShareProblem problem_of(std::span<const SharedJob> jobs, int gpus) {
+  ShareProblem problem;
+  problem.gpus = {gpus};
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    const SharedJob& job = jobs[at];
+    problem.jobs.push_back({.id = job.job,
+                            .gpus = job.gpus,
+                            .steps_left = job.steps_left,
+                            .age_s = job.age_s,
+                            .time_left_s = std::nullopt});
+    problem.units.push_back({static_cast<std::uint32_t>(at), std::nullopt});
+    problem.rates.push_back({job.steps_per_s, 0});
+  }
+  return problem;
+}
+
+double alone_s(const SharedJob& job) { return job.steps_left / job.steps_per_s; }
 
 class MaxMin final : public SharePolicy {
  public:
   std::vector<double> shares(std::span<const SharedJob> jobs, int gpus) override {
-    const double level =
-        std::min(1.0, static_cast<double>(gpus) / static_cast<double>(jobs.size()));
-    std::vector<double> least;
-    for (const SharedJob& job : jobs) least.push_back(level / job.gpus);
-    return analytic_centre(std::move(least), jobs, gpus);
+    ShareProblem problem = problem_of(jobs, gpus);
+    // On one type they cancel: equal gangs have shares with equal bits.
+    for (UnitRates& rates : problem.rates) rates.a = 1;
+    Shares fair = max_min(problem, nullptr, &max_min_of_one_type);
+    return analytic_centre(std::move(fair.x), jobs, gpus);
   }
 };
 
 class MaxThroughput final : public SharePolicy {
  public:
   std::vector<double> shares(std::span<const SharedJob> jobs, int gpus) override {
-    std::vector<std::size_t> order(jobs.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater<>(),
-                             [&](std::size_t at) { return jobs[at].steps_per_s / jobs[at].gpus; });
-    std::vector<double> x(jobs.size(), 0);
-    double free = gpus;
-    for (const std::size_t at : order) {
-      x[at] = std::min(1.0, free / jobs[at].gpus);
-      free -= x[at] * jobs[at].gpus;
-    }
-    return x;
+    return max_throughput_of_one_type(problem_of(jobs, gpus)).x;
   }
 };
 
 class MinMakespan final : public SharePolicy {
  public:
   std::vector<double> shares(std::span<const SharedJob> jobs, int gpus) override {
-    double longest = 0;
-    double gpu_seconds = 0;
-    for (const SharedJob& job : jobs) {
-      longest = std::max(longest, left_s(job));
-      gpu_seconds += job.gpus * left_s(job);
-    }
-    const auto possible = [&](double time) {
-      return longest <= time && gpu_seconds <= gpus * time;
-    };
-    double low = 100;
-    double high = 1e6;
-    while (!possible(high)) {
-      low = high;
-      high *= 10;
-    }
-    while (1.05 * low < high) {
-      const double middle = (low + high) / 2;
-      (possible(middle) ? high : low) = middle;
-    }
+    const double time =
+        min_makespan(problem_of(jobs, gpus), nullptr, &max_min_of_one_type).shares.objective;
     std::vector<double> least;
-    for (const SharedJob& job : jobs) least.push_back(left_s(job) / high);
+    for (const SharedJob& job : jobs) least.push_back(alone_s(job) / time);
     return analytic_centre(std::move(least), jobs, gpus);
   }
-
- private:
-  static double left_s(const SharedJob& job) { return job.steps_left / job.steps_per_s; }
 };
 
 class FinishTimeFairness final : public SharePolicy {
  public:
   std::vector<double> shares(std::span<const SharedJob> jobs, int gpus) override {
+    ShareProblem problem = problem_of(jobs, gpus);
+    const std::vector<double> fair = isolated_rates(problem);
     std::map<std::size_t, Past> present;
-    for (const SharedJob& job : jobs) {
-      Past past;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      const SharedJob& job = jobs[at];
+      Past past{0, job.steps_left, fair[at]};
       const auto before = past_.find(job.job);
       if (before != past_.end()) {
         past.fair_s = before->second.fair_s + (before->second.steps_left - job.steps_left) /
                                                   before->second.fair_steps_per_s;
       }
-      const double fair =
-          std::min(1.0, static_cast<double>(gpus) / (static_cast<double>(jobs.size()) * job.gpus));
-      past.steps_left = job.steps_left;
-      past.fair_steps_per_s = fair * job.steps_per_s;
+      problem.jobs[at].isolated_s = past.fair_s;
       present[job.job] = past;
     }
     past_ = std::move(present);
-    const auto needed = [&](const SharedJob& job, double ratio) {
-      const Past& past = past_.at(job.job);
-      const double left =
-          ratio * (past.fair_s + job.steps_left / past.fair_steps_per_s) - job.age_s;
-      return left > 0 ? job.steps_left / job.steps_per_s / left
-                      : std::numeric_limits<double>::infinity();
-    };
-    const auto possible = [&](double ratio) {
-      double sum = 0;
-      for (const SharedJob& job : jobs) {
-        const double x = needed(job, ratio);
-        if (x > 1) return false;
-        sum += x * job.gpus;
-      }
-      return sum <= gpus;
-    };
-    double low = 1e-6;
-    double high = 1e6;
-    for (int step = 0; step < kBisections; ++step) {
-      const double middle = std::sqrt(low * high);
-      (possible(middle) ? high : low) = middle;
-    }
+    const double ratio = finish_time_fairness(problem, nullptr, &max_min_of_one_type).objective;
     std::vector<double> least;
-    for (const SharedJob& job : jobs) least.push_back(std::min(1.0, needed(job, high)));
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      const SharedJob& job = jobs[at];
+      const double left =
+          ratio * (problem.jobs[at].isolated_s + job.steps_left / fair[at]) - job.age_s;
+      least.push_back(left > 0 ? std::min(1.0, alone_s(job) / left) : 1.0);
+    }
     return analytic_centre(std::move(least), jobs, gpus);
   }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 /// Policies that give each job a share of time on GPUs of one type, as Gavel's programs do (Narayanan et al.,
-/// OSDI 2020, section 4); rounds then follow the shares (policy_replay.hpp).
+/// OSDI 2020, section 4; policies/shares has the programs); rounds then follow the shares (policy_replay.hpp).
 namespace corun::inline evaluation {
 
 /// What such a policy knows of a job.

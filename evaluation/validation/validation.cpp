@@ -329,8 +329,8 @@ void rank(Validation& v) {
   for (std::size_t n = 0; n < rows.front()->drawn_means_s.size(); ++n) {
     drawn.push_back(tau_of([n](const ValidatedRun& run) { return run.drawn_means_s[n]; }));
   }
-  v.tau_low = quantile_of(drawn, kTail);
-  v.tau_high = quantile_of(drawn, 1 - kTail);
+  if (!drawn.empty()) v.tau_low = quantile_of(drawn, kTail);
+  if (!drawn.empty()) v.tau_high = quantile_of(drawn, 1 - kTail);
   for (const ValidatedRun* a : rows) {
     for (const ValidatedRun* b : rows) {
       if (a->real_mean_jct_s >= b->real_mean_jct_s || a->mean_jct_s <= b->mean_jct_s) continue;
@@ -436,6 +436,51 @@ Validation validate_runs(const ValidationRequest& request, const ValidationProgr
     const Finishes finishes = real_finishes(study.run(theirs));
     v.authors.push_back({theirs, errors_of(study, run, mean_jct(study, finishes),
                                            std::ranges::max(finishes), finishes)});
+  }
+  rank(v);
+  return v;
+}
+
+ValidatedRun compare_run(const std::string& run, const std::string& policy, Given given,
+                         const std::vector<ComparedJob>& jobs) {
+  ValidatedRun out;
+  out.run = run;
+  out.policy = policy;
+  out.given = given;
+  std::map<std::string, std::vector<double>> kinds;
+  std::vector<double> errors;
+  const auto n = static_cast<double>(jobs.size());
+  for (const ComparedJob& job : jobs) {
+    out.real_mean_jct_s += job.real_jct_s / n;
+    out.mean_jct_s += job.jct_s / n;
+    out.real_makespan_s = std::max(out.real_makespan_s, job.arrival_s + job.real_jct_s);
+    out.makespan_s = std::max(out.makespan_s, job.arrival_s + job.jct_s);
+    const double bias = job.jct_s / job.real_jct_s - 1;
+    errors.push_back(std::abs(bias));
+    if (!job.kind.empty()) kinds[job.kind].push_back(bias);
+    out.jobs.push_back({job.real_jct_s, job.jct_s, job.jct_s, job.jct_s, job.name});
+  }
+  out.mean_low_s = out.mean_high_s = out.mean_jct_s;
+  out.makespan_low_s = out.makespan_high_s = out.makespan_s;
+  out.errors.mean_sign = out.mean_jct_s / out.real_mean_jct_s - 1;
+  out.errors.mean_jct = std::abs(out.errors.mean_sign);
+  out.errors.makespan = std::abs(out.makespan_s / out.real_makespan_s - 1);
+  out.errors.job_p90 = ninetieth(errors);
+  out.errors.job_median = median(std::move(errors));
+  for (const auto& [kind, values] : kinds) out.kinds.push_back({kind, values.size(), mean(values)});
+  return out;
+}
+
+Validation compare_runs(const std::string& directory, std::vector<ValidatedRun> runs) {
+  Validation v;
+  v.request.directory = directory;
+  v.request.draws = 0;
+  v.in_rounds = false;
+  v.runs = std::move(runs);
+  for (const ValidatedRun& run : v.runs) {
+    if (std::ranges::find(v.request.test, run.run) == v.request.test.end()) {
+      v.request.test.push_back(run.run);
+    }
   }
   rank(v);
   return v;

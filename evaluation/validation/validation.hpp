@@ -48,6 +48,7 @@ struct ValidatedJob {
   double low_s =
       0;  ///< 5 % of draws with another campaign's speeds are below, calibrated on the runs fitted on
   double high_s = 0;
+  std::string name = {};  ///< empty: its number in the run
 };
 
 /// Mean of simulated / real - 1 over jobs of a kind.
@@ -115,6 +116,9 @@ struct InvertedPair {
 
 struct Validation {
   ValidationRequest request;  ///< with the runs that were tested
+  /// Else runs of another kind, each compared with one simulation (compare_run()): without limits, parameters, intervals
+  /// and parts.
+  bool in_rounds = true;
   RunParameters parameters;
   double inflation_policy = 1;  ///< of intervals, by the runs fitted on
   double inflation_allocation = 1;
@@ -139,5 +143,21 @@ using ValidationProgress = std::function<void(std::size_t done, std::size_t tota
 
 /// InputError for a run that is not there, or is both fitted on and tested.
 Validation validate_runs(const ValidationRequest& request, const ValidationProgress& progress = {});
+
+/// A job of a run of any kind.
+struct ComparedJob {
+  std::string name;
+  std::string kind;  ///< for the bias; empty: none
+  double arrival_s = 0;
+  double real_jct_s = 0;
+  double jct_s = 0;
+};
+
+/// A run beside one simulation of it. `jobs` must not be empty.
+ValidatedRun compare_run(const std::string& run, const std::string& policy, Given given,
+                         const std::vector<ComparedJob>& jobs);
+
+/// The order of the policies of such runs, for a directory.
+Validation compare_runs(const std::string& directory, std::vector<ValidatedRun> runs);
 
 }  // namespace corun::inline evaluation

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "sim/base/csv_text.hpp"
+#include "sim/base/math.hpp"
+#include "sim/base/text.hpp"
+#include "sim/error.hpp"
 #include "support/charts/svg_chart.hpp"
 #include "support/json.hpp"
 #include "support/text_table.hpp"
@@ -21,6 +24,16 @@ std::string per_cent(double fraction) { return fmt::format("{:.1f}", 100 * fract
 std::string signed_per_cent(double fraction) { return fmt::format("{:+.1f}", 100 * fraction); }
 
 double job_error(const ValidatedJob& job) { return std::abs(job.jct_s / job.real_jct_s - 1); }
+
+/// A job's name in outputs; most have a number only.
+Json job_json(const ValidatedRun& run, std::size_t j) {
+  const std::string& name = run.jobs[j].name;
+  return name.empty() ? Json(j) : Json(name);
+}
+std::string job_text(const ValidatedRun& run, std::size_t j) {
+  const std::string& name = run.jobs[j].name;
+  return name.empty() ? std::to_string(j) : printable(name);
+}
 
 /// The jobs that are furthest off.
 std::vector<std::size_t> largest(const ValidatedRun& run) {
@@ -51,12 +64,12 @@ std::string errors_text(const Validation& v) {
                                               "covered"}};
   for (const ValidatedRun& run : v.runs) {
     std::vector<std::string> row{run.run, "corun", name_of(run.given),
-                                 fmt::format("{:g}", run.limit)};
+                                 v.in_rounds ? fmt::format("{:g}", run.limit) : "-"};
     append(row, error_cells(run.errors));
     std::string names;
     for (const std::size_t j : largest(run)) {
-      names +=
-          fmt::format("{}{}: {:.0f}", names.empty() ? "" : ", ", j, 100 * job_error(run.jobs[j]));
+      names += fmt::format("{}{}: {:.0f}", names.empty() ? "" : ", ", job_text(run, j),
+                           100 * job_error(run.jobs[j]));
     }
     row.push_back(names);
     row.push_back(run.covered ? per_cent(*run.covered) : "-");
@@ -69,6 +82,20 @@ std::string errors_text(const Validation& v) {
     rows.push_back(std::move(row));
   }
   return aligned(std::move(rows));
+}
+
+/// How the policies rank; nothing for one.
+std::string order_text(const Validation& v) {
+  if (!v.tau) return "";
+  std::string out = fmt::format("\nKendall's tau of policies by mean JCT, given the {}: {:.2f}",
+                                name_of(v.ranked), *v.tau);
+  if (v.request.draws > 0) out += fmt::format(" ({:.2f} to {:.2f})", v.tau_low, v.tau_high);
+  out += "\n";
+  for (const InvertedPair& pair : v.inverted) {
+    out += fmt::format("inverted: {} is really shorter than {}, by {:.1f} %\n", pair.first,
+                       pair.second, 100 * pair.real_difference);
+  }
+  return out;
 }
 
 std::string progress_text(const Validation& v) {
@@ -114,7 +141,7 @@ std::string parameters_text(const RunParameters& p) {
       p.round_s, p.per_start_s, p.round_sd_s, p.first_delay_s, p.first_round_s, p.end_sd_s);
   out += "start cost:";
   for (const auto& [model, cost] : p.start_s) out += fmt::format(" {} {:.1f} s,", model, cost);
-  out += fmt::format(" other models {:.1f} s\n", p.unknown_start_s);
+  out += fmt::format(" other models {:.1f} s; sd {:.1f} s\n", p.unknown_start_s, p.start_sd_s);
   out += fmt::format(
       "speed: sd of the log {:.3f} between configurations, {:.3f} between campaigns, {:.3f} "
       "between jobs, {:.3f} between leases; {:.1f} % of leases are stragglers, at {:.2f} of the "
@@ -136,7 +163,7 @@ Json run_json(const ValidatedRun& run) {
   Json json{{"run", run.run}, {"policy", run.policy}, {"given", name_of(run.given)}};
   json.update(errors_json(run.errors));
   json["covered"] = json_or_null(run.covered);
-  json["limit"] = run.limit;
+  if (!run.jobs.empty() && run.jobs.front().name.empty()) json["limit"] = run.limit;
   json["mean_jct_s"] = {{"real", run.real_mean_jct_s},
                         {"simulated", run.mean_jct_s},
                         {"low", run.mean_low_s},
@@ -152,7 +179,7 @@ Json run_json(const ValidatedRun& run) {
   }
   json["largest"] = Json::array();
   for (const std::size_t j : largest(run)) {
-    json["largest"].push_back({{"job", j}, {"error", job_error(run.jobs[j])}});
+    json["largest"].push_back({{"job", job_json(run, j)}, {"error", job_error(run.jobs[j])}});
   }
   json["kinds"] = Json::array();
   for (const KindBias& kind : run.kinds) {
@@ -173,6 +200,7 @@ Json parameters_json(const Validation& v) {
           {"end_sd_s", p.end_sd_s},
           {"start_s", starts},
           {"unknown_start_s", p.unknown_start_s},
+          {"start_sd_s", p.start_sd_s},
           {"configuration_sd", p.configuration_sd},
           {"campaign_sd", p.campaign_sd},
           {"job_sd", p.job_sd},
@@ -186,23 +214,21 @@ Json parameters_json(const Validation& v) {
 }  // namespace
 
 std::string validation_table(const Validation& v) {
+  if (!v.in_rounds) {
+    std::string out = fmt::format(
+        "{}: jobs of live runs beside the prediction before the run (given the policy) and the "
+        "replay of its decisions (given the allocation)\n"
+        "Errors |simulated / real - 1| [%]; of the mean with its sign\n\n",
+        v.request.directory);
+    return out + errors_text(v) + order_text(v) + kinds_text(v);
+  }
   std::string out = fmt::format(
       "{}: fitted on {}, tested on {}; {} draws, seed {}\n"
       "Errors |simulated / real - 1| [%]; of the mean with its sign; limit: run-time "
       "limit over declared run time, as declared\n\n",
       v.request.directory, joined(v.request.fit), joined(v.request.test), v.request.draws,
       v.request.seed);
-  out += errors_text(v);
-  if (v.tau) {
-    out += fmt::format("\nKendall's tau of policies by mean JCT, given the {}: {:.2f}",
-                       name_of(v.ranked), *v.tau);
-    if (v.request.draws > 0) out += fmt::format(" ({:.2f} to {:.2f})", v.tau_low, v.tau_high);
-    out += "\n";
-    for (const InvertedPair& pair : v.inverted) {
-      out += fmt::format("inverted: {} is really shorter than {}, by {:.1f} %\n", pair.first,
-                         pair.second, 100 * pair.real_difference);
-    }
-  }
+  out += errors_text(v) + order_text(v);
   out += progress_text(v) + parts_text(v) + kinds_text(v) + parameters_text(v.parameters);
   for (const std::string& hint : v.hints) out += "hint: " + hint + "\n";
   return out;
@@ -243,8 +269,19 @@ nlohmann::ordered_json validation_json(const Validation& v) {
                               {"rates", check.rates},
                               {"run_time_error", check.run_time}});
   }
-  json["parameters"] = parameters_json(v);
+  json["parameters"] = v.in_rounds ? parameters_json(v) : Json(nullptr);
   json["hints"] = v.hints;
+  return json;
+}
+
+nlohmann::ordered_json validation_page_json(const Validation& v) {
+  Json json = validation_json(v);
+  for (std::size_t r = 0; r < v.runs.size(); ++r) {
+    Json& jobs = json["runs"][r]["jobs"] = Json::array();
+    for (const ValidatedJob& job : v.runs[r].jobs) {
+      jobs.push_back(Json::array({job.real_jct_s, job.jct_s, job.low_s, job.high_s}));
+    }
+  }
   return json;
 }
 
@@ -253,7 +290,8 @@ std::string validation_csv(const Validation& v) {
   for (const ValidatedRun& run : v.runs) {
     for (std::size_t j = 0; j < run.jobs.size(); ++j) {
       const ValidatedJob& job = run.jobs[j];
-      out += fmt::format("{},{},{}", csv_text(run.run), name_of(run.given), j);
+      out += fmt::format("{},{},{}", csv_text(run.run), name_of(run.given),
+                         csv_text(job.name.empty() ? std::to_string(j) : job.name));
       for (const double x : {job.real_jct_s, job.jct_s, job.low_s, job.high_s, job_error(job)}) {
         out += "," + csv_number(x);
       }
@@ -263,10 +301,50 @@ std::string validation_csv(const Validation& v) {
   return out;
 }
 
+std::string validation_config(const Validation& v) {
+  const RunParameters& p = v.parameters;
+  std::string costs;
+  for (const auto& [model, cost] : p.start_s) {
+    if (model.find(',') != std::string::npos) {
+      throw InputError("--write-config",
+                       "the model '" + printable(model) +
+                           "' has a comma in its name, expected none in cluster.start.costs");
+    }
+    costs += fmt::format("{}{}={:.4g}", costs.empty() ? "" : ",", model, cost);
+  }
+  std::string quoted;
+  for (const char c : costs) quoted += c == '\'' ? "''" : std::string(1, c);
+  // That of a log-normal factor with the same ratio of deviation to mean.
+  const double ratio = p.unknown_start_s > 0 ? p.start_sd_s / p.unknown_start_s : 0;
+  const double start_sigma = std::sqrt(math::log(1 + ratio * ratio));
+  std::string out = fmt::format(
+      "# What a real cluster adds to a trace, fitted on {} by corun validate (docs/validity.md). "
+      "Add "
+      "the jobs, the cluster and policies.\n",
+      joined(v.request.fit));
+  out += fmt::format("cluster:\n  start: {{cost_s: {:.4g}, costs: '{}', sigma: {:.3f}}}\n",
+                     p.unknown_start_s, quoted, start_sigma);
+  out += "world:\n";
+  out += fmt::format("  job_sigma: {:.4f}  # of the run's speeds around the declared ones\n",
+                     std::hypot(p.campaign_sd, p.job_sd));
+  out += fmt::format("  run_sigma: {:.4f}\n  stragglers: {:.4f}\n  straggler_speed: {:.3f}\n",
+                     p.lease_sd, p.straggler_share, p.straggler_factor);
+  out +=
+      fmt::format("control:\n  round_s: {:g}\n  round_per_start_s: {:.3f}\n  round_sigma: {:.4f}\n",
+                  p.round_s, p.per_start_s, p.round_sd_s / p.round_s);
+  out += fmt::format(
+      "  notice_s: 0  # not in the files: only with the end of a job in its last round, together "
+      "sd "
+      "{:.0f} s\n",
+      p.end_sd_s);
+  return out;
+}
+
 std::string validation_svg(const Validation& v) {
   LineChart chart;
   chart.title = "Completion times: simulated against real";
-  chart.note = "A mark is a job. Fitted on " + joined(v.request.fit) + ".";
+  chart.note = v.in_rounds ? "A mark is a job. Fitted on " + joined(v.request.fit) + "."
+                           : std::string("A mark is a job.");
   for (const std::string& name : v.request.test) {
     LinePanel panel;
     panel.title = name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -71,6 +72,27 @@ Shares max_min_scaled(const ShareProblem& problem, std::span<const double> scale
   return shares;
 }
 
+Shares max_min_of_one_type(const ShareProblem& problem, std::span<const double> scale,
+                           ProgramBasis* /*basis*/) {
+  assert(problem.types() == 1 && !problem.packed());
+  Shares shares;
+  shares.x.assign(problem.jobs.size(), 0.0);
+  double most = std::numeric_limits<double>::infinity();  // at which some share is 1
+  double gpus = 0;                                        // of all shares at level 1
+  for (std::size_t j = 0; j < scale.size(); ++j) {
+    if (scale[j] <= 0) continue;
+    const double rate = scale[j] * problem.rate(j, 0).a;
+    most = std::min(most, rate);
+    gpus += problem.jobs[j].gpus / rate;
+  }
+  if (gpus == 0) return shares;
+  shares.objective = std::min(most, problem.gpus.front() / gpus);
+  for (std::size_t j = 0; j < scale.size(); ++j) {
+    if (scale[j] > 0) shares.x[j] = shares.objective / (scale[j] * problem.rate(j, 0).a);
+  }
+  return shares;
+}
+
 std::vector<double> fair_scales(const ShareProblem& problem) {
   std::vector<double> scale = mean_rates(problem);
   for (std::size_t j = 0; j < scale.size(); ++j) {
@@ -80,11 +102,11 @@ std::vector<double> fair_scales(const ShareProblem& problem) {
   return scale;
 }
 
-Shares max_min(const ShareProblem& problem, ProgramBasis* basis) {
-  return max_min_scaled(problem, fair_scales(problem), basis);
+Shares max_min(const ShareProblem& problem, ProgramBasis* basis, MaxMinSolver solve) {
+  return solve(problem, fair_scales(problem), basis);
 }
 
-Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis) {
+Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis, MaxMinSolver solve) {
   constexpr double kLeast = 100;       // [s]
   constexpr double kMost = 1e6;        // [s]
   constexpr double kCloseness = 1.05;  // of the two ends, when the bisection stops
@@ -93,7 +115,7 @@ Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis) {
   for (std::size_t j = 0; j < scale.size(); ++j) {
     if (runs_somewhere(problem, j)) scale[j] = 1 / problem.jobs[j].steps_left;
   }
-  answer.shares = max_min_scaled(problem, scale, basis);
+  answer.shares = solve(problem, scale, basis);
   if (answer.shares.x.empty()) return answer;
   const double least = answer.shares.objective > 0 ? 1 / answer.shares.objective : 0;
   std::optional<double> best;
@@ -121,7 +143,7 @@ std::vector<double> isolated_rates(const ShareProblem& problem) {
   return all;
 }
 
-Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis) {
+Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis, MaxMinSolver solve) {
   constexpr int kMostPrograms = 100;    // it takes 4 to 10
   constexpr double kConverged = 1e-11;  // of z, and of the level
   ProgramBasis own;                     // each program starts from the one before it
@@ -158,7 +180,7 @@ Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis) {
       const ShareJob& job = problem.jobs[j];
       scale[j] = whole[j] == 0 ? 0 : std::max(z * whole[j] - job.age_s, 0.0) / job.steps_left;
     }
-    Shares found = max_min_scaled(problem, scale, basis);
+    Shares found = solve(problem, scale, basis);
     if (found.x.empty()) break;
     const double level = found.objective;
     found.objective = worst(throughputs(problem, found.x));

@@ -14,12 +14,21 @@ namespace corun::inline policies {
 Shares max_min_scaled(const ShareProblem& problem, std::span<const double> scale,
                       ProgramBasis* basis = nullptr);
 
+/// The same for one type and no pairs, without a program. Of all optima that with the least shares, x = level / (scale r).
+Shares max_min_of_one_type(const ShareProblem& problem, std::span<const double> scale,
+                           ProgramBasis* basis = nullptr);
+
+/// One of these two, for the programs below.
+using MaxMinSolver = Shares (*)(const ShareProblem& problem, std::span<const double> scale,
+                                ProgramBasis* basis);
+
 /// g_i / (w_i p_i), p_i = sum_t r_it N_t / sum N: the reciprocal of what is fair for a job; 0 for one that runs
 /// nowhere. A larger weight w raises the share of a job.
 std::vector<double> fair_scales(const ShareProblem& problem);
 
 /// `max-min`: max_min_scaled() by fair_scales().
-Shares max_min(const ShareProblem& problem, ProgramBasis* basis = nullptr);
+Shares max_min(const ShareProblem& problem, ProgramBasis* basis = nullptr,
+               MaxMinSolver solve = &max_min_scaled);
 
 /// The programs that a water filling solved, in order.
 struct WaterFilling {
@@ -39,7 +48,8 @@ struct Makespan {
   Shares shares;            ///< objective: the least T that was found feasible [s]
   std::vector<bool> found;  ///< the answers, in order
 };
-Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis = nullptr);
+Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis = nullptr,
+                      MaxMinSolver solve = &max_min_scaled);
 
 /// Finish-time fairness (Themis in the form of Gavel): min over x of max_i rho_i,
 ///
@@ -47,7 +57,8 @@ Makespan min_makespan(const ShareProblem& problem, ProgramBasis* basis = nullptr
 ///
 /// which is a max-min program with scale (z D_i - age_i) / left_i, D_i the denominator, for the z at which its level is 1:
 /// a root found by secants. Weights have no part. Objective: the greatest rho.
-Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis = nullptr);
+Shares finish_time_fairness(const ShareProblem& problem, ProgramBasis* basis = nullptr,
+                            MaxMinSolver solve = &max_min_scaled);
 
 /// q_i of finish_time_fairness(), by job.
 std::vector<double> isolated_rates(const ShareProblem& problem);

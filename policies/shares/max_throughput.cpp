@@ -1,6 +1,9 @@
 #include "policies/shares/max_throughput.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace corun::inline policies {
@@ -53,6 +56,25 @@ Shares max_throughput(const ShareProblem& problem, std::span<const double> price
     if (Shares kept = summed(problem, prices, true, basis); !kept.x.empty()) return kept;
   }
   return summed(problem, prices, false, basis);
+}
+
+Shares max_throughput_of_one_type(const ShareProblem& problem) {
+  assert(problem.types() == 1 && !problem.packed());
+  const std::size_t jobs = problem.jobs.size();
+  std::vector<std::size_t> order(jobs);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t j) {
+    return problem.rate(j, 0).a / problem.jobs[j].gpus;
+  });
+  Shares shares;
+  shares.x.assign(jobs, 0.0);
+  double free = problem.gpus.front();
+  for (const std::size_t j : order) {
+    shares.x[j] = std::min(1.0, free / problem.jobs[j].gpus);
+    free -= shares.x[j] * problem.jobs[j].gpus;
+    shares.objective += shares.x[j] * problem.rate(j, 0).a;
+  }
+  return shares;
 }
 
 }  // namespace corun::inline policies

@@ -13,4 +13,8 @@ namespace corun::inline policies {
 Shares max_throughput(const ShareProblem& problem, std::span<const double> prices = {},
                       ProgramBasis* basis = nullptr);
 
+/// The same for one type, no pairs and no deadlines, without a program: jobs by their steps per second and GPU, of equal
+/// ones the first, as long as GPUs are left; the last may have a part of its time.
+Shares max_throughput_of_one_type(const ShareProblem& problem);
+
 }  // namespace corun::inline policies

@@ -45,6 +45,13 @@ struct OomConfig {
   std::int64_t retries = 3;
 };
 
+/// What it costs to set up a run of a job, the first and all later ones.
+struct StartConfig {
+  double cost_s = 0;                 ///< at full speed
+  std::optional<std::string> costs;  ///< "WORKLOAD=SECONDS,...": parse_start_costs()
+  double sigma = 0;                  ///< log-standard deviation of a start's cost
+};
+
 /// GPUs of a node where only the number of all GPUs is given (corun replay --gpus).
 inline constexpr std::int64_t kNodeGpus = 8;
 
@@ -64,6 +71,7 @@ struct ClusterConfig {
   std::optional<std::int64_t> max_jobs_per_gpu;
   std::optional<std::string> virtual_clusters;  ///< CSV of virtual clusters and their nodes
   OomConfig oom;
+  StartConfig start;
 };
 
 struct WorldConfig {
@@ -75,6 +83,10 @@ struct WorldConfig {
   /// Speed of a gang alone relative to one node: on several nodes of a switch, and on several switches.
   double across_nodes = 1;
   double across_switches = 1;
+  double job_sigma = 0;          ///< log-standard deviation of a job's speed
+  double run_sigma = 0;          ///< of the speed of each of its runs around that
+  double stragglers = 0;         ///< share of runs with straggler_speed
+  double straggler_speed = 0.5;  ///< relative to other runs
 };
 
 struct BeliefConfig {
@@ -124,6 +136,11 @@ struct ControlConfig {
   std::optional<double> reallocate_s;  ///< least time between two passes
   std::optional<double> tick_s;
   TickRule tick_rule = TickRule::kNotice;
+  double notice_s = 0;      ///< from the end of a job's work to its report
+  double notice_sigma = 0;  ///< log-standard deviation of that
+  double round_per_start_s =
+      0;  ///< mode events: a round is longer by this for each job that starts or moves in it
+  double round_sigma = 0;  ///< log-standard deviation of a round's length
 };
 
 /// What results have. Shares (0 to 1) are of all jobs in order of submission, and metrics leave these jobs out.

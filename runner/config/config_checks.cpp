@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "runner/config/start_costs.hpp"
+#include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
 namespace corun::inline runner {
@@ -54,6 +56,20 @@ void check_rounds(const Config& config) {
                                    {"preemption.large_restore_s", costs.large_restore_s}}) {
     if (value != 0) refuse(key, fmt::format("{}", value), "0");
   }
+  const WorldConfig& world = config.world;
+  const ControlConfig& control = config.control;
+  for (const auto& [key, value] : {std::pair{"cluster.start.cost_s", config.cluster.start.cost_s},
+                                   {"world.job_sigma", world.job_sigma},
+                                   {"world.run_sigma", world.run_sigma},
+                                   {"world.stragglers", world.stragglers},
+                                   {"control.notice_s", control.notice_s},
+                                   {"control.round_per_start_s", control.round_per_start_s},
+                                   {"control.round_sigma", control.round_sigma}}) {
+    if (value != 0) refuse(key, fmt::format("{}", value), "0");
+  }
+  if (config.cluster.start.costs) {
+    refuse("cluster.start.costs", "'" + printable(*config.cluster.start.costs) + "'", "null");
+  }
 }
 
 /// Checks that no policy is asked for more jobs on a GPU than the cluster permits.
@@ -96,6 +112,17 @@ void check_together(const Config& config) {
   }
   if (config.control.mode == ControlMode::kRounds) check_rounds(config);
   check_jobs_per_gpu(config);
+  if (config.control.tick_rule == TickRule::kProgress && config.control.notice_s > 0) {
+    throw InputError(
+        config.place("control.notice_s"),
+        fmt::format(
+            "control.notice_s: found {}, expected 0 with control.tick_rule: progress, where "
+            "a job ends at a tick",
+            config.control.notice_s));
+  }
+  if (config.cluster.start.costs) {
+    parse_start_costs(*config.cluster.start.costs, config.place("cluster.start.costs"));
+  }
   if (config.control.tick_rule == TickRule::kProgress && !config.control.tick_s) {
     throw InputError(config.place("control.tick_rule"),
                      "control.tick_rule: found progress without ticks, expected control.tick_s "

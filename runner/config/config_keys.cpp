@@ -28,6 +28,7 @@ constexpr Within<double> kDurationOrNone{0, kDuration.max};
 constexpr Within<double> kFactor{1e-6, 1e6};
 constexpr Within<double> kShare{0, 1};
 constexpr Within<double> kSpeedAcross{1e-3, 1};
+constexpr Within<double> kSigma{0, 10};
 constexpr Within<double> kEffort{kLeastEffort, 1};
 
 KeyText text(Slot<std::string> slot) { return {slot}; }
@@ -132,6 +133,12 @@ void add(KeyList& keys, ClusterConfig& c) {
        "how long after its start a job above the memory limit fails"},
       {"cluster.oom.retries", whole(c.oom.retries, {0, kMillion}),
        "how often such a job is submitted again"},
+      {"cluster.start.cost_s", number(c.start.cost_s, kDurationOrNone),
+       "to set up each run of a job, at full speed"},
+      {"cluster.start.costs", text(c.start.costs),
+       "the same for jobs of a workload or model, NAME=SECONDS,..."},
+      {"cluster.start.sigma", number(c.start.sigma, kSigma),
+       "log-standard deviation of these costs"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
 }
@@ -151,6 +158,13 @@ void add(KeyList& keys, WorldConfig& c) {
        "speed of a gang on several nodes of a switch, relative to one node"},
       {"world.across_switches", number(c.across_switches, kSpeedAcross),
        "the same on several switches"},
+      {"world.job_sigma", number(c.job_sigma, kSigma),
+       "log-standard deviation of a job's speed, in all of its runs"},
+      {"world.run_sigma", number(c.run_sigma, kSigma),
+       "the same of each run around its job's speed"},
+      {"world.stragglers", number(c.stragglers, kShare), "share of runs that have straggler_speed"},
+      {"world.straggler_speed", number(c.straggler_speed, kSpeedAcross),
+       "of these runs, relative to others"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
 }
@@ -178,13 +192,13 @@ void add(KeyList& keys, EstimatesConfig& estimates, ProfilingConfig& profiling,
          ProbingConfig& probing, PreemptionConfig& preemption) {
   const KeyList list{
       {"estimates.duration", word(estimates.duration), "the run times that policies see"},
-      {"estimates.sigma", number(estimates.sigma, {0, 10}), "log-standard deviation of lognormal"},
+      {"estimates.sigma", number(estimates.sigma, kSigma), "log-standard deviation of lognormal"},
       {"estimates.memory", word(estimates.memory), "the memory demands that policies see"},
-      {"estimates.memory_sigma", number(estimates.memory_sigma, {0, 10}),
+      {"estimates.memory_sigma", number(estimates.memory_sigma, kSigma),
        "log-standard deviation of lognormal"},
       {"estimates.utilisation", word(estimates.utilisation),
        "the GPU utilisation that policies see"},
-      {"estimates.utilisation_sigma", number(estimates.utilisation_sigma, {0, 10}),
+      {"estimates.utilisation_sigma", number(estimates.utilisation_sigma, kSigma),
        "log-standard deviation of lognormal"},
       {"profiling.mode", word(profiling.mode),
        "how jobs get the profile that policies need; epoch and minute: alone on a GPU, first"},
@@ -227,6 +241,14 @@ void add(KeyList& keys, ControlConfig& c) {
        "the engine's clock ticks at multiples of this"},
       {"control.tick_rule", word(c.tick_rule),
        "notice: completions are noticed at ticks; progress: jobs do one tick of work at each"},
+      {"control.notice_s", number(c.notice_s, kDurationOrNone),
+       "from the end of a job's work to its report, in which it holds its GPUs"},
+      {"control.notice_sigma", number(c.notice_sigma, kSigma),
+       "log-standard deviation of that time"},
+      {"control.round_per_start_s", number(c.round_per_start_s, kDurationOrNone),
+       "mode events: a round is longer by this for each job that starts or moves in it"},
+      {"control.round_sigma", number(c.round_sigma, kSigma),
+       "mode events: log-standard deviation of the length of a round"},
   };
   keys.insert(keys.end(), list.begin(), list.end());
 }

@@ -15,8 +15,9 @@ enum class Drawn : std::uint8_t {
   kBeliefs,    ///< the pairs that are known beforehand (belief.known)
   kEstimates,  ///< errors of the estimates that policies see
   kChoices,    ///< the policies' random choices
+  kCluster,    ///< speeds of jobs, costs of starts, late reports and lengths of rounds
 };
-inline constexpr std::size_t kDrawnKinds = 7;
+inline constexpr std::size_t kDrawnKinds = 8;
 
 /// For each of them the replication whose seed it takes: one number for all in a replication. Other combinations
 /// tell what a single kind does.

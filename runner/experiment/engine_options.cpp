@@ -32,6 +32,13 @@ ControlOptions control_options(const Config& config) {
   return options;
 }
 
+bool cluster_draws(const Config& config) {
+  const WorldConfig& world = config.world;
+  return world.job_sigma > 0 || world.run_sigma > 0 || world.stragglers > 0 ||
+         config.cluster.start.sigma > 0 || config.control.notice_sigma > 0 ||
+         config.control.round_sigma > 0;
+}
+
 SimulationOptions simulation_options(const Config& config, const RunSeeds& seeds) {
   SimulationOptions options;
   options.noise_seed = noise_seed(config, seeds.costs);
@@ -44,9 +51,23 @@ SimulationOptions simulation_options(const Config& config, const RunSeeds& seeds
   if (costs.large_gang) options.preemption.large_gang = static_cast<int>(*costs.large_gang);
   options.preemption.large_restore = from_seconds(costs.large_restore_s);
   options.preemption.adds_up = costs.adds_up;
+  options.noise.start_sigma = config.cluster.start.sigma;
+  options.noise.notice = from_seconds(config.control.notice_s);
+  options.noise.notice_sigma = config.control.notice_sigma;
+  options.noise.job_sigma = config.world.job_sigma;
+  options.noise.run_sigma = config.world.run_sigma;
+  options.noise.stragglers = config.world.stragglers;
+  options.noise.straggler_speed = config.world.straggler_speed;
+  if (cluster_draws(config)) options.noise.seed = noise_seed(config, seeds.cluster);
   options.tick = seconds_or_zero(config.control.tick_s);
   options.tick_rule = config.control.tick_rule;
   return options;
+}
+
+RoundNoise round_noise(const Config& config, const RunSeeds& seeds) {
+  if (!config.control.round_s) return {};
+  return {from_seconds(config.control.round_per_start_s), config.control.round_sigma,
+          noise_seed(config, seeds.cluster)};
 }
 
 RoundOptions round_options(const Config& config, const RunSeeds& seeds) {

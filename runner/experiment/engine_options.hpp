@@ -24,10 +24,17 @@ struct RunSeeds {
   std::uint64_t speeds = 0;  ///< alone, on GPU types
   std::uint64_t estimates = 0;
   std::uint64_t choices = 0;
+  std::uint64_t cluster = 0;  ///< speeds of jobs, starts, reports, rounds
 };
 
-/// Options from world.noise, profiling, probing, preemption and control.tick_*.
+/// Whether speeds of jobs, starts, reports or rounds vary, if there is noise.
+bool cluster_draws(const Config& config);
+
+/// Options from world.noise, profiling, probing, preemption, control.tick_*, and RunNoise without its costs of starts.
 SimulationOptions simulation_options(const Config& config, const RunSeeds& seeds);
+
+/// Of the rounds of control.mode: events; none without control.round_s.
+RoundNoise round_noise(const Config& config, const RunSeeds& seeds);
 
 /// Options from control.round_s and world.noise. Throws std::bad_optional_access without
 /// control.round_s, which check_together() requires in this mode.

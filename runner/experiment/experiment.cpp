@@ -36,7 +36,7 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
       beliefs_(resolved_.config, cluster_, !source_.reads_file(), files_, worlds_.tables(),
                scoring_on(std::move(device))),
       policies_(policy_instances(config_)),
-      runner_(config_, cluster_, worlds_, beliefs_,
+      runner_(config_, cluster_, worlds_, beliefs_, workload_keys(),
               config_.place(source_.is_given() ? "workload.path" : "workload.source")) {
   for (const Notes& some : {cluster_.notes, source_.notes(), worlds_.tables().notes(),
                             worlds_.notes(), beliefs_.notes()}) {
@@ -89,7 +89,7 @@ void Experiment::check(const Trace& trace) {
     const UnplaceablePods& first = pods.front();
     throw InputError(policies_[first.policy].place, first.what + "; leave it out or " + first.cure);
   }
-  append(notes_, unused_settings({config_, cluster_, beliefs_, policies_, trace}));
+  append(notes_, unused_settings({config_, cluster_, beliefs_, policies_, trace, workload_keys()}));
   add_note(notes_, NoteCode::kOverload, "", overload_of(cluster_, trace, reference_gpus_));
 }
 
@@ -109,6 +109,7 @@ std::vector<Drawn> Experiment::drawn_by(const Trace& trace, const JobTypeTable* 
   add(Drawn::kBeliefs, config_.belief.known < 1 && std::ranges::any_of(policies_, believes));
   add(Drawn::kEstimates, errs(e.duration) || errs(e.memory) || errs(e.utilisation));
   add(Drawn::kChoices, true);
+  add(Drawn::kCluster, config_.world.noise && cluster_draws(config_));
   return drawn;
 }
 
@@ -126,7 +127,8 @@ SharedRun Experiment::shared_run(const Trace& trace, const Draws& draws, bool be
           {.costs = seed(Drawn::kCosts),
            .speeds = seed(Drawn::kSpeeds),
            .estimates = seed(Drawn::kEstimates),
-           .choices = seed(Drawn::kChoices)},
+           .choices = seed(Drawn::kChoices),
+           .cluster = seed(Drawn::kCluster)},
           believes ? beliefs_.prior(draws.of(Drawn::kBeliefs)) : nullptr};
 }
 

@@ -100,6 +100,10 @@ class Experiment {
   std::vector<JobView> views_of(const Trace& trace, std::size_t number) const;
 
  private:
+  /// Null if the jobs' workloads have no names here.
+  const WorkloadKeys* workload_keys() const {
+    return source_.shares_keys() ? &source_.tables()->keys() : nullptr;
+  }
   void check(const Trace& trace);
   void check_model_files(const Trace& trace);
   SharedRun shared_run(const Trace& trace, const Draws& draws, bool believes) const;

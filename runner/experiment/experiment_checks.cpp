@@ -304,7 +304,9 @@ std::string different_placement(const Cluster& cluster, const std::vector<Policy
 /// The note on policies that preempt at no cost; empty if none do.
 std::string free_preemption(const Config& config, const std::vector<PolicyInstance>& policies) {
   const PreemptionConfig& lost = config.preemption;
-  const bool free = lost.save_s == 0 && lost.restore_s == 0 && lost.lost_work == 0;
+  const StartConfig& start = config.cluster.start;
+  const bool free = lost.save_s == 0 && lost.restore_s == 0 && lost.lost_work == 0 &&
+                    start.cost_s == 0 && !start.costs;
   if (!free || config.control.mode == ControlMode::kRounds) return "";
   const std::string labels =
       labels_of(policies, [](const PolicyInstance& p) { return p.traits.preempts; });

@@ -5,6 +5,7 @@
 
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment.hpp"
+#include "runner/experiment/real_runs.hpp"
 #include "support/build_info.hpp"
 
 namespace corun::inline runner {
@@ -69,6 +70,7 @@ ResultsHeader results_header(const Experiment& experiment) {
   }
   header.gpus = gpu_headers(experiment);
   header.warnings = texts_of(experiment.notes());
+  header.real_runs = real_runs_text(experiment.policies(), experiment.cluster());
   return header;
 }
 

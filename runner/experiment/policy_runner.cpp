@@ -59,35 +59,62 @@ void show(const RunRecord& record, RunSink& sink) {
   for (const EpisodeRecord& episode : record.episodes) sink.episode(episode);
 }
 
-PreemptionLoss preemption_loss(const PreemptionConfig& costs) {
-  PreemptionLoss loss{costs.save_s + costs.restore_s, costs.lost_work};
+/// What policies reckon with: the usual cost of a start comes on top.
+PreemptionLoss preemption_loss(const Config& config) {
+  const PreemptionConfig& costs = config.preemption;
+  const double start_s = config.cluster.start.cost_s;
+  PreemptionLoss loss{costs.save_s + costs.restore_s + start_s, costs.lost_work};
   if (costs.large_gang) loss.large_gang = static_cast<int>(*costs.large_gang);
-  loss.large_seconds = costs.save_s + costs.large_restore_s;
+  loss.large_seconds = costs.save_s + costs.large_restore_s + start_s;
   return loss;
 }
 
 }  // namespace
 
 PolicyRunner::PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
-                           const BeliefBuilder& beliefs, std::string trace_place)
+                           const BeliefBuilder& beliefs, const WorkloadKeys* keys,
+                           std::string trace_place)
     : config_(config),
       cluster_(cluster),
       worlds_(worlds),
       beliefs_(beliefs),
-      trace_place_(std::move(trace_place)) {}
+      keys_(keys),
+      trace_place_(std::move(trace_place)) {
+  if (const auto& costs = config.cluster.start.costs) {
+    costs_by_workload_ = parse_start_costs(*costs, config.place("cluster.start.costs"));
+  }
+}
+
+/// By job; empty if starts cost nothing.
+std::vector<Duration> PolicyRunner::start_costs(const Trace& trace) const {
+  const double usual_s = config_.cluster.start.cost_s;
+  std::vector<Duration> costs;
+  if (usual_s == 0 && costs_by_workload_.empty()) return costs;
+  costs.reserve(trace.jobs.size());
+  for (const TraceJob& job : trace.jobs) {
+    const StartCost* own = keys_ == nullptr || job.key == kUnknownWorkload
+                               ? nullptr
+                               : find_start_cost(costs_by_workload_, keys_->text(job.key));
+    costs.push_back(from_seconds(own == nullptr ? usual_s : own->seconds));
+  }
+  return costs;
+}
 
 std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
                                                   const PolicyInstance& policy, const World& world,
                                                   const std::atomic<bool>* stop) const {
   const Trace& trace = shared.trace;
+  // A policy with rounds of its own cannot foresee the ends of rounds that vary.
+  const bool passes_end_rounds =
+      runs_in_rounds(config_) || !round_noise(config_, shared.seeds).none();
   PolicyContext context{
       parameters_of(policy, config_, trace, beliefs_.initial_knowledge().clusters()),
       nullptr,
       shared.seeds.choices,
       config_.control.plan == PlanMode::kOnce,
       stop,
-      preemption_loss(config_.preemption),
-      runs_in_rounds(config_) ? from_seconds(config_.control.round_s.value()) : Duration::zero()};
+      preemption_loss(config_),
+      passes_end_rounds ? from_seconds(config_.control.round_s.value()) : Duration::zero()};
   if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);
@@ -215,10 +242,11 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
   ObservedPolicy observed(*inner, run, observation);
 
   const auto run_on = [&](auto backend) {
+    ControlOptions control = control_options(config_);
+    if (!runs_in_rounds(config_)) control.round_noise = round_noise(config_, shared.seeds);
     JobSource jobs =
         job_source(estimates(shared, policy), trace, world->on_types(), cluster_.spec.types());
-    ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs),
-                     control_options(config_));
+    ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs), control);
     std::optional<DetailRecorder> details;
     if (observation.details.any()) {
       details.emplace(cluster, workload, inner->belief(), observation.details,
@@ -242,6 +270,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       if (sink != nullptr) show(run.record, *sink);
     } else {
       SimulationOptions options = simulation_options(config_, shared.seeds);
+      options.noise.start = start_costs(trace);
       options.sink = sink;
       run_on(SimulatedBackend(cluster, workload, *world, options));
     }

@@ -5,12 +5,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "results/replication.hpp"
 #include "runner/builders/belief_builder.hpp"
 #include "runner/builders/cluster_builder.hpp"
 #include "runner/builders/world_builder.hpp"
 #include "runner/config/config.hpp"
+#include "runner/config/start_costs.hpp"
 #include "runner/experiment/engine_options.hpp"
 #include "runner/experiment/job_views.hpp"
 #include "runner/experiment/policy_instances.hpp"
@@ -31,8 +33,9 @@ struct SharedRun {
 class PolicyRunner {
  public:
   /// The arguments must outlive this. `trace_place`: place of the engine's errors, which have none.
+  /// `keys`: of the trace's workloads; null: they have no names.
   PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
-               const BeliefBuilder& beliefs, std::string trace_place);
+               const BeliefBuilder& beliefs, const WorkloadKeys* keys, std::string trace_place);
 
   /// A policy with its belief, as run() builds it. The world must outlive the policy; only a policy
   /// that was granted truth refers to it. `stop` as in PolicyContext. InputError as
@@ -62,11 +65,14 @@ class PolicyRunner {
   JobEstimates estimates(const SharedRun& shared, const PolicyInstance& policy) const;
   SubmitWindow measured_window(const Workload& workload) const;
   void refuse_colocating(const PolicyInstance& policy) const;
+  std::vector<Duration> start_costs(const Trace& trace) const;
 
   const Config& config_;
   const Cluster& cluster_;
   const WorldBuilder& worlds_;
   const BeliefBuilder& beliefs_;
+  const WorkloadKeys* keys_;
+  std::vector<StartCost> costs_by_workload_;
   std::string trace_place_;
 };
 

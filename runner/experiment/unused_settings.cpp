@@ -16,6 +16,7 @@
 #include "policies/parameter_context.hpp"
 #include "runner/config/config_keys.hpp"
 #include "runner/config/config_writer.hpp"
+#include "runner/config/start_costs.hpp"
 #include "runner/experiment/engine_options.hpp"
 
 namespace corun::inline runner {
@@ -279,6 +280,46 @@ Reason unpaid_costs(const SettingsInUse& use) {
                                                                     : "preemption takes no time";
 }
 
+Reason without_noise(const SettingsInUse& use) {
+  return use.config.world.noise ? "" : "world.noise is false";
+}
+
+Reason named_starts(const SettingsInUse& use) {
+  const std::vector<StartCost> costs =
+      parse_start_costs(*use.config.cluster.start.costs, use.config.place("cluster.start.costs"));
+  const auto named = [&](const TraceJob& job) {
+    return use.keys != nullptr && job.key != kUnknownWorkload &&
+           find_start_cost(costs, use.keys->text(job.key)) != nullptr;
+  };
+  return std::ranges::any_of(use.trace.jobs, named) ? "" : "no job is of one of its workloads";
+}
+
+Reason start_sigma(const SettingsInUse& use) {
+  const StartConfig& start = use.config.cluster.start;
+  const bool free = start.cost_s == 0 && (!start.costs || !named_starts(use).empty());
+  return free ? "starts cost nothing" : without_noise(use);
+}
+
+Reason notice_sigma(const SettingsInUse& use) {
+  return use.config.control.notice_s == 0 ? "control.notice_s is 0" : without_noise(use);
+}
+
+Reason longer_rounds(const SettingsInUse& use) {
+  return use.config.control.round_s ? "" : "control.round_s is null";
+}
+
+Reason round_sigma(const SettingsInUse& use) {
+  return use.config.control.round_s ? without_noise(use) : longer_rounds(use);
+}
+
+Reason stragglers(const SettingsInUse& use) {
+  return use.config.world.straggler_speed == 1 ? "world.straggler_speed is 1" : without_noise(use);
+}
+
+Reason straggler_speed(const SettingsInUse& use) {
+  return use.config.world.stragglers == 0 ? "world.stragglers is 0" : without_noise(use);
+}
+
 Reason starts(const SettingsInUse& use) {
   const auto joins = [](const PolicyInstance& p) {
     return p.traits.plans_groups || p.traits.joins_if_told || p.traits.sees_all;
@@ -326,11 +367,17 @@ constexpr std::array kKeyRules{
     KeyRule{"cluster.memory_mib_per_node", pods},
     KeyRule{"cluster.oom.ramp_s", memory_demand},
     KeyRule{"cluster.oom.retries", memory_demand},
+    KeyRule{"cluster.start.costs", named_starts},
+    KeyRule{"cluster.start.sigma", start_sigma},
     KeyRule{"world.fallback", fallback},
     KeyRule{"world.effort", world_effort},
     KeyRule{"world.noise", noise},
     KeyRule{"world.across_nodes", across_nodes},
     KeyRule{"world.across_switches", across_switches},
+    KeyRule{"world.job_sigma", without_noise},
+    KeyRule{"world.run_sigma", without_noise},
+    KeyRule{"world.stragglers", stragglers},
+    KeyRule{"world.straggler_speed", straggler_speed},
     KeyRule{"belief.model", belief_model},
     KeyRule{"belief.initial", belief_data},
     KeyRule{"belief.known", belief_data},
@@ -356,6 +403,9 @@ constexpr std::array kKeyRules{
     KeyRule{"preemption.adds_up", unpaid_costs},
     KeyRule{"control.start", starts},
     KeyRule{"control.plan", plans},
+    KeyRule{"control.notice_sigma", notice_sigma},
+    KeyRule{"control.round_per_start_s", longer_rounds},
+    KeyRule{"control.round_sigma", round_sigma},
     KeyRule{"measure.skip_first", warm_up},
     KeyRule{"measure.skip_last", cool_down},
 };

@@ -8,6 +8,7 @@
 #include "runner/config/note.hpp"
 #include "runner/experiment/policy_instances.hpp"
 #include "traces/trace.hpp"
+#include "traces/workload_names.hpp"
 
 /// Settings that cannot change a result under the rest of the configuration. A table has a rule per key, a policy's
 /// entry a rule per parameter (ParametersOf::only_where); a key without a rule always has an effect or is refused where
@@ -20,7 +21,8 @@ struct SettingsInUse {
   const Cluster& cluster;
   const BeliefBuilder& beliefs;
   const std::vector<PolicyInstance>& policies;
-  const Trace& trace;  ///< of replication 0
+  const Trace& trace;        ///< of replication 0
+  const WorkloadKeys* keys;  ///< of the jobs' workloads; null: they have no names
 };
 
 /// A note kNoEffect per key and parameter that was given, differs from its default and has no effect:

@@ -9,6 +9,7 @@
 #include "results/results_header.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment_header.hpp"
+#include "runner/experiment/real_runs.hpp"
 #include "support/build_info.hpp"
 #include "support/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
@@ -46,6 +47,7 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
   out["replications"] = result.replications.size();
   out["coverage"] = to_json(result.coverage);
   out["warnings"] = texts_of(experiment.notes());
+  out["real_runs"] = real_runs_text(experiment.policies(), experiment.cluster());
   out["inputs"] = experiment.inputs();
   const auto& policies = experiment.policies();
   out["baseline"] = view.baseline ? Json(policies[*view.baseline].label) : Json(nullptr);
@@ -60,6 +62,14 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
     entry["label"] = policies[p].label;
     entry["parameters"] = parameters_json(policies[p]);
     entry["granted_truth"] = policies[p].granted_truth;
+    const RealRun* real = real_run_of(policies[p], experiment.cluster());
+    entry["real_run"] = real == nullptr ? Json(nullptr)
+                                        : Json{{"run", real->run},
+                                               {"source", real->source},
+                                               {"mean_jct_error", real->mean_jct_error},
+                                               {"makespan_error", real->makespan_error},
+                                               {"job_error_median", real->job_error_median},
+                                               {"job_error_p90", real->job_error_p90}};
     if (!failures[p].empty()) entry["failures"] = failures[p];
     entry["metrics"] = to_json(result.comparison.policies[p], metrics);
     entry["coverage"] = to_json(result.coverage_by_policy[p]);

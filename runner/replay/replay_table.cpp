@@ -12,6 +12,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "runner/experiment/real_runs.hpp"
 #include "runner/replay/left_out_table.hpp"
 #include "runner/replay/replay_columns.hpp"
 #include "support/statistics/metric_choice.hpp"
@@ -432,6 +433,7 @@ void print_footnotes(std::ostream& out, const Shown& shown) {
   print_failures(out, shown);
   print_tick_note(out, shown);
   print_memory_note(out, shown);
+  fmt::print(out, "{}\n", real_runs_text(shown.policies(), shown.experiment.cluster()));
   if (result.interrupted) {
     fmt::print(out, "interrupted: {} of {} replications\n", result.replications.size(),
                shown.experiment.config().replications);

@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, kDrawnKinds> kNames{
     "speeds on GPU types that were not measured",
     "which pairs are known beforehand",
     "errors of estimates",
-    "random choices of policies"};
+    "random choices of policies",
+    "speeds of jobs, starts and rounds"};
 
 Metrics metrics_of(const Replication& replication) {
   Metrics all;

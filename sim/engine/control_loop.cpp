@@ -282,6 +282,23 @@ bool ControlLoop::may_reallocate() {
   return true;
 }
 
+/// Of the present round, by what has started in it.
+void ControlLoop::end_round() {
+  round_end_ =
+      later(round_begin_, options_.round_noise.length(options_.round, round_starts_, round_begin_));
+}
+
+/// The first begin of a round at or after now.
+Time ControlLoop::next_round() {
+  const Time now = backend_.now();
+  if (options_.round == Duration::zero() || options_.round_noise.none()) {
+    return round_up(now, options_.round);
+  }
+  if (now == round_begin_) return now;
+  return now <= round_end_ ? round_end_
+                           : later(round_end_, round_up(now - round_end_, options_.round));
+}
+
 void ControlLoop::pass() {
   const auto nobody_waits = [this] {
     return waiting_.empty() && (!traits_.moves_running_jobs ||
@@ -292,13 +309,18 @@ void ControlLoop::pass() {
     return nobody_waits() && to_profile_.empty() && unprobed_.empty();
   };
   if (options_.reallocate == Duration::zero() && nothing_to_do()) return;
-  const Time next_round = round_up(backend_.now(), options_.round);
-  if (next_round != backend_.now()) {
-    if (!nothing_to_do()) backend_.wake_at(next_round);
+  const Time round = next_round();
+  if (round != backend_.now()) {
+    if (!nothing_to_do()) backend_.wake_at(round);
     return;
   }
   if (options_.reallocate > Duration::zero() && !may_reallocate()) return;
   if (nothing_to_do()) return;
+  if (!options_.round_noise.none() && round_begin_ != backend_.now()) {
+    round_begin_ = backend_.now();
+    round_starts_ = 0;
+    end_round();
+  }
   start_profiling();
   start_probes();
   if (nobody_waits()) return;
@@ -378,6 +400,9 @@ void ControlLoop::apply(const StartGroup& decision) {
     note(LogKind::kStart, j, decision.gpus, decision.reason);
   }
   backend_.start_group(decision.jobs, decision.gpus);
+  if (options_.round_noise.none()) return;
+  round_starts_ += static_cast<int>(decision.jobs.size());
+  end_round();
 }
 
 /// Takes a running job off its GPUs. A job that has finished instead has left the system.

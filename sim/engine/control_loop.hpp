@@ -11,6 +11,7 @@
 
 #include "sim/cluster_view.hpp"
 #include "sim/engine/cluster_backend.hpp"
+#include "sim/engine/cluster_noise.hpp"
 #include "sim/engine/run_observer.hpp"
 #include "sim/engine/waiting_queue.hpp"
 #include "sim/job.hpp"
@@ -48,6 +49,8 @@ struct ControlOptions {
   StartMode start = StartMode::kGroup;
   ProfilingMode profiling = ProfilingMode::kNone;
   Duration round{0};  ///< > 0: scheduling passes happen only at multiples of this
+  /// Of a round that begins with a pass; rounds without one last as declared.
+  RoundNoise round_noise;
   /// > 0: a pass happens only if, since the last one, a job has arrived or left a GPU or a wake-up
   /// of the policy has come; and if the last pass lies at least this long back, or was at time 0,
   /// or nothing runs and no job is still to arrive. Until then free GPUs stay idle (Gavel's
@@ -98,6 +101,8 @@ class ControlLoop {
   void start_profiling();
   void start_probes();
   bool may_reallocate();
+  Time next_round();
+  void end_round();
   void pass();
   void show_late();
   void set_back(JobId job, const std::optional<Reason>& reason = std::nullopt);
@@ -136,6 +141,9 @@ class ControlLoop {
   std::set<Time> wakes_;  ///< pending times for which the policy asked
   bool changed_ = false;  ///< since the last reallocation
   Time last_reallocation_{0};
+  Time round_begin_{-1};  ///< of the last round with a pass, if rounds vary
+  Time round_end_{0};
+  int round_starts_ = 0;  ///< jobs that started or moved in it
   std::size_t passes_ = 0;
   EventLog* log_ = nullptr;
   RunObserver* observer_ = nullptr;

@@ -134,6 +134,7 @@ void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> g
   running.phase = active.phase;
   running.phase_work = standing(active).left;
   running.spread = spread_of(job, active.phase, gpus);
+  running.noise = options_.noise.draw(job, active.runs++);
 }
 
 /// This much more of the job's work need not be done again.
@@ -179,12 +180,13 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     begin(job, active, gpus);
     Running& running = active.running;
     const double slowest_gpu = slowest_alone(as_known(job), unlike) * running.spread;
+    const double speed = slowest_gpu * running.noise.speed;
     JobRecord& record = active.record;
+    Duration overhead = running.noise.start;
     if (record.preemptions + record.resizes > 0) {
-      const Duration overhead =
-          options_.preemption.of(static_cast<int>(gpus.size())) + active.unpaid;
-      running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
+      overhead += options_.preemption.of(static_cast<int>(gpus.size())) + active.unpaid;
     }
+    running.overhead_ns = static_cast<double>(overhead.count()) * speed;
     running.remaining_ns = static_cast<double>(running.phase_work.count()) + running.overhead_ns;
     running.since = last_tick();
     running.order = next_order_++;
@@ -211,7 +213,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
       active.sole_resident = true;
       active.open_episodes += static_cast<int>(gpus.size());
       state_.add_alone(gpus, job);
-      if (!running.will_oom) set_speed(job, active, slowest_gpu);
+      if (!running.will_oom) set_speed(job, active, speed);
       return;
     }
     for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
@@ -243,7 +245,9 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   const Duration work = std::min(asked, left);
   begin(job, active, {&gpu, 1});
   Running& running = active.running;
-  running.remaining_ns = static_cast<double>(work.count());
+  running.overhead_ns =
+      static_cast<double>(running.noise.start.count()) * speed * running.noise.speed;
+  running.remaining_ns = static_cast<double>(work.count()) + running.overhead_ns;
   running.since = now_;
   running.has_work = work > Duration::zero();
   running.profiling = true;
@@ -252,7 +256,7 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   devices_[index(gpu)].speeds = {1.0};
   devices_[index(gpu)].provenance = Provenance::kAlone;
   if (options_.profiling_keeps_progress) keep_work(job, active, work);
-  set_speed(job, active, speed);
+  set_speed(job, active, speed * running.noise.speed);
 }
 
 Preempted SimulatedBackend::preempt(JobId job) { return take_off(job, false); }
@@ -280,7 +284,8 @@ Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
     const double done = static_cast<double>(running.done.count()) +
                         std::clamp(work_ns - left, 0.0, work_ns);  // the overhead is paid first
     if (options_.preemption.adds_up) {
-      const double speed = slowest_alone(as_known(job), running.gpus) * running.spread;
+      const double speed =
+          slowest_alone(as_known(job), running.gpus) * running.spread * running.noise.speed;
       jobs_[job].unpaid = from_nanoseconds(std::max(left - work_ns, 0.0) / speed);
     }
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
@@ -402,7 +407,9 @@ Report SimulatedBackend::end_probe(JobId job) {
   running.event = EventQueue::kNone;
   if (options_.probes_keep_progress) {
     const double done = running.speed * static_cast<double>((last_tick() - running.since).count());
-    const Duration left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
+    // The costs of its start come first.
+    const Duration left =
+        std::min(from_nanoseconds(std::max(running.remaining_ns - done, 0.0)), running.phase_work);
     if (left == Duration::zero() && is_last_phase(job, running)) {
       finish(job);
       return {ReportKind::kFinished, job};

@@ -9,6 +9,7 @@
 
 #include "sim/engine/arrivals.hpp"
 #include "sim/engine/cluster_backend.hpp"
+#include "sim/engine/cluster_noise.hpp"
 #include "sim/engine/event_queue.hpp"
 #include "sim/engine/run_recorder.hpp"
 #include "sim/engine/tick_rule.hpp"
@@ -62,6 +63,9 @@ struct SimulationOptions {
   /// episode's length and of busy time, never of J_a: with a tick a job alone has ISD > 0 and PS < 0.
   Duration tick{0};
   TickRule tick_rule = TickRule::kNotice;
+  /// Its time is part of J_c, and its speeds are no part of J_a: a job alone may have ISD > 0. TickRule::kNotice only, where
+  /// reports are late.
+  RunNoise noise;
   RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
 };
 
@@ -104,6 +108,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Duration phase_work{0};  ///< of its phase, to do in this run
     Duration done{0};        ///< work of the phases that this run has finished
     double spread = 1;       ///< AllocationSpeed::factor() of its phase on these GPUs
+    RunNoise::Run noise;
+    Time done_by{0};         ///< planned end of its work; due follows by noise.notice
     bool will_oom = false;   ///< above the memory limit: does no work
     bool has_work = false;   ///< when it started
     bool profiling = false;  ///< unless that does all its work: then this is a run like any other
@@ -132,6 +138,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Duration work_left{0};     ///< less than `work` once profiling, a probe or a run has done some
     std::uint32_t phase = 0;   ///< in which that work begins
     Duration later_work{0};    ///< part of it in later phases
+    std::uint32_t runs = 0;    ///< that have begun
     int open_episodes = 0;
     bool finished = false;
     /// It is a gang that began on empty GPUs and has had them to itself since: their Devices are not kept (keep_devices()), so

@@ -115,7 +115,7 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
       if (active.running.will_oom || std::exchange(active.change, changes_) == changes_) continue;
       double speed = std::numeric_limits<double>::infinity();
       for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
-      speed *= active.running.spread;
+      speed *= active.running.spread * active.running.noise.speed;
       if (speed != active.running.speed) set_speed(job, active, speed);
     }
   }
@@ -130,6 +130,13 @@ void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
     running.speed = speed;  // it ends at this instant
     return;
   }
+  const Duration notice = running.noise.notice;
+  if (notice > Duration::zero() && running.event != EventQueue::kNone && running.done_by <= now_) {
+    running.remaining_ns = 0;  // its work is done, and its report is on the way
+    running.since = now_;
+    running.speed = speed;
+    return;
+  }
   Time worked_until = last_tick();
   if (ticks && ticking_ != 0 && running.order > ticking_) {
     worked_until = std::max(running.since, now_ - options_.tick);
@@ -140,7 +147,8 @@ void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   running.speed = speed;
   Time end = completion(running);
   if (running.has_work) end = std::max(end, active.record.last_start + kShortestRun);
-  if (is_last_phase(job, running)) end = round_up(end, options_.tick);
+  running.done_by = end;
+  if (is_last_phase(job, running)) end = round_up(later(end, notice), options_.tick);
   running.due = end;
   if (running.event == EventQueue::kNone) {
     running.event =

@@ -79,6 +79,46 @@ TEST_F(ValidateCommand, WritesAFigure) {
   EXPECT_NE(test::read_file(figure).find("<svg"), std::string::npos);
 }
 
+/// What was fitted is a configuration of a replay, with the values of the parameters.
+TEST_F(ValidateCommand, WritesAConfigurationThatAReplayTakes) {
+  const std::string config = directory_.path("real.yaml");
+  const auto run = validate({"--fit", "real/one", "--write-config", config, "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Json fitted = Json::parse(run.out)["parameters"];
+  const auto dump = run_corun({"replay", config, "--dump-config"});
+  ASSERT_EQ(dump.code, 0) << dump.err;
+  EXPECT_NE(dump.out.find("  round_s: 120"), std::string::npos) << dump.out;
+  EXPECT_NE(dump.out.find("costs: "), std::string::npos) << dump.out;
+  const auto replayed = run_corun({"replay", config, "--quiet", "--format", "json", "--set",
+                                   "policies=[fcfs]", "--set", "replications=2"});
+  EXPECT_EQ(replayed.code, 0) << replayed.err;
+  EXPECT_GE(fitted["start_sd_s"].get<double>(), 0);
+}
+
+TEST_F(ValidateCommand, WritesAPageWithTheJobs) {
+  const std::string page = directory_.path("page.html");
+  const auto run = validate({"--fit", "real/one", "--report", page, "--format", "json"});
+  if (run.code != 0 && run.err.find("without the page") != std::string::npos) {
+    GTEST_SKIP() << run.err;
+  }
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string html = test::read_file(page);
+  const std::string mark = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = html.find(mark);
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t end = html.find("</script>", begin);
+  const Json data = Json::parse(html.substr(begin + mark.size(), end - begin - mark.size()));
+  EXPECT_EQ(data["kind"], "validation");
+  const Json printed = Json::parse(run.out);
+  Json shown = data["validation"];
+  for (Json& one : shown["runs"]) {
+    ASSERT_EQ(one["jobs"].size(), 3U);
+    for (const Json& job : one["jobs"]) EXPECT_EQ(job.size(), 4U);
+    one.erase("jobs");
+  }
+  EXPECT_EQ(shown, printed);
+}
+
 TEST_F(ValidateCommand, BadArgumentsEndInOneLine) {
   const std::vector<std::vector<std::string>> wrong{
       {"--fit", "real/two"},
@@ -90,6 +130,9 @@ TEST_F(ValidateCommand, BadArgumentsEndInOneLine) {
       {"--given", "both"},
       {"--round", "zero"},
       {"--draws", "-1"},
+      {"--report", directory_.path("page.csv")},
+      {"--write-config", directory_.path("real.yaml")},
+      {"--fit", "real/one", "--write-config", directory_.path("real.csv")},
       {"--fit", "real/one", "--fit", "real/max-min"},
       {"--fit", "real/one", "--test", "real/one"}};
   for (const std::vector<std::string>& arguments : wrong) {

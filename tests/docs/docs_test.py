@@ -59,7 +59,7 @@ NEEDS_DATA = {  # data that are not part of the repository
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
     "realruns/shockwave": "realruns/shockwave/trace.csv",
 }
-NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))")
+NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))|validate live-out")
 # Those that take seconds of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.
 DEAR = ["model eval --split all", "kb eval features", "prefitted", "window: 300", "experiments/jct", "predictor eval",
         "--split pairs", "model eval", "examples/beliefs.yaml"]

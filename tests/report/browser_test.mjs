@@ -46,6 +46,20 @@ function made_up(name, options) {
   return path;
 }
 
+// As corun validate writes them: two runs of three jobs.
+function validated(name, hostile) {
+  const errors = {mean_jct_error: 0.02, makespan_error: 0.01, job_error_median: 0.05, job_error_p90: 0.2, mean_jct_bias: -0.02};
+  const spread = {real: 9000, simulated: 8800, low: 8500, high: 9200};
+  const run = (given) => ({run: hostile, policy: 'max-min', given, ...errors, covered: 2 / 3, mean_jct_s: spread, makespan_s: spread,
+    kinds: [{kind: hostile, jobs: 3, bias: 0.01}], jobs: [[3600, 3500, 3400, 3700], [7200, 7900, 7000, 8000], [18000, 15000, 16000, 17000]]});
+  const data = {format: 1, kind: 'validation', source: {file: hostile, workload: hostile, corun: '1', commit: 'c', seed: '1', replications: 1},
+    validation: {fit: [hostile], draws: 100, seed: 1, tau: 1, tau_interval: [0.5, 1], tau_given: 'policy', inverted: [], hints: [hostile], parameters: {round_s: 120},
+      runs: [run('policy'), run('allocation')], authors: [{run: hostile, ...errors}], enough: [{run: hostile, part: 'nothing', ...errors}]}};
+  const path = join(folder, `${name}.html`);
+  writeFileSync(path, page_html.replace('@DATA@', () => embedded(data)));
+  return path;
+}
+
 function of_program(name, config, command) {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, config);
@@ -62,6 +76,7 @@ const reports = {
   preempted: of_program('preempted', 'replications: 3\nworkload: {source: jrs-resampled, jobs: 60, load: 1.2}\npolicies: [fifo, srtf]\npreemption: {save_s: 5}\n', 'replay'),
   hostile: made_up('hostile', {hostile: true, owners: true}),
   live: made_up('live', {live: true, jobs: 40}),
+  validation: validated('validation', '</script><img src=x onerror=alert(3)>'),
   many: made_up('many', {policies: 25, jobs: 60, owners: true}),
   large: made_up('large', {jobs: 100000, gpus: 128, policies: 1}),
 };
@@ -342,6 +357,18 @@ async function shows_a_live_run() {
   await page.close();
 }
 
+async function shows_a_validation() {
+  const {page, wrong} = await open(reports.validation);
+  await scroll(page);
+  const sections = await page.$$eval('section', (list) => list.map((section) => section.id));
+  check('a validation has its sections', ['errors', 'jobs', 'enough', 'origin'].every((id) => sections.includes(id)), sections.join(' '));
+  const cells = await page.$$eval('#errors tbody tr', (list) => list.map((row) => row.textContent));
+  check('a validation has a row per run, one of its authors and the means', cells.length === 3 + 4, String(cells.length));
+  check('a validation draws its jobs', await page.$eval('#calibration', (node) => node.chart().getOption().series.some((one) => one.name === 'jobs' && one.data.length === 3)));
+  check('nothing goes wrong in a validation', wrong.length === 0, wrong.join('; '));
+  await page.close();
+}
+
 // Elements that reach beyond the page, but for those that scroll in a box of their own: [name].
 const beyond = (page) => page.evaluate(() => [...document.querySelectorAll('body *')].filter((node) => {
   const box = node.getBoundingClientRect();
@@ -473,6 +500,7 @@ try {
   await names_all_that_lead();
   await answers_a_sweep();
   await shows_a_live_run();
+  await shows_a_validation();
   await withstands();
   await is_quick();
   await shows_worlds_and_preemptions();

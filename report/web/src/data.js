@@ -7,8 +7,9 @@
 //
 // {
 //   format: 1,
-//   kind: "replay" | "live" | "sweep",
-//   source: {file, sha256, corun, commit, config, workload, seed, replications, complete, inputs: [text], measured_on},
+//   kind: "replay" | "live" | "sweep" | "validation",
+//   source: {file, sha256, corun, commit, config, workload, seed, replications, complete, inputs: [text], measured_on,
+//            real_runs: whether the setting was held against a real run, or empty},
 //   warnings: [text],                    notes that the run printed
 //   reductions: [text],                  what this report leaves out or sums up
 //   metrics: [{name, unit, description, better: -1 | 0 | 1, percent}],    better -1: less is better
@@ -53,6 +54,7 @@
 //   live: {predicted: [policy][metric] value, jobs: [policy] {job: [name], isd: [[measured, predicted]], jct_s: ...}}
 //
 //   sweep: see sections/sweep.js
+//   validation: see sections/validation.js; it has format, kind, source {file, corun, commit, seed} and validation alone
 // }
 //
 // `kind` of a bar: what it was in bits 0-1 (run, probe, profile), how it ended in bits 2-4 (ENDS).

@@ -12,19 +12,20 @@ import {policies} from './sections/policies.js';
 import {sharing} from './sections/sharing.js';
 import {sweep} from './sections/sweep.js';
 import {timeline} from './sections/timeline.js';
+import {validation} from './sections/validation.js';
 import {el, seedsOf, shown} from './text.js';
 import {setPrinting, startTheme, switchTheme} from './theme.js';
 
-const KINDS = {replay: 'Replay', live: 'Live run', sweep: 'Sweep'};
+const KINDS = {replay: 'Replay', live: 'Live run', sweep: 'Sweep', validation: 'Validation'};
 
 function build(data) {
-  const parts = (data.kind === 'sweep' ? [sweep]
+  const parts = data.kind === 'validation' ? [validation] : (data.kind === 'sweep' ? [sweep]
     : [answer, policies, live, timeline, overTime, distributions, groups, sharing]).concat(origin);
   const sections = parts.flatMap((part) => part(data)).filter(Boolean);
   const s = data.source;
   const title = `${KINDS[data.kind]} of ${shown(s.workload || s.file, 80)}`;
-  const facts = [shown(s.file, 80), data.kind === 'live' ? `measured on ${shown(s.measured_on, 60)}` : seedsOf(data),
-    `corun ${shown(s.corun, 30)}, commit ${shown(s.commit, 30)}`];
+  const facts = [data.kind === 'validation' ? null : shown(s.file, 80), data.kind === 'live' ? `measured on ${shown(s.measured_on, 60)}` : seedsOf(data),
+    `corun ${shown(s.corun, 30)}, commit ${shown(s.commit, 30)}`].filter((fact) => fact !== null);
   document.title = `${title} – corun report`;
   document.getElementById('top').append(
     el('div', {class: 'title'}, el('p', {class: 'brand'}, 'corun report'), el('h1', {}, el('bdi', {}, title)),
@@ -33,7 +34,7 @@ function build(data) {
       'Light / dark'),
     el('nav', {'aria-label': 'Sections'}, sections.map((section) =>
       el('a', {href: `#${section.id}`}, section.dataset.short))));
-  document.getElementById('always').append(...always(data));
+  if (data.kind !== 'validation') document.getElementById('always').append(...always(data));
   document.getElementById('main').append(...sections);
 }
 

@@ -86,6 +86,7 @@ TEST(RunParameters, FindsWhatWasPlanted) {
   EXPECT_NEAR(p.start_cost("unknown"), 10, 1.5) << "the median of the known";
   EXPECT_DOUBLE_EQ(p.factors.of(planted.workload.jobs[0], 10), 0.8);
   EXPECT_DOUBLE_EQ(p.factors.of(planted.workload.jobs[0], 20), 0.8) << "same model and mode";
+  EXPECT_EQ(p.start_sd_s, 0) << "less than where in their last rounds the jobs end";
   EXPECT_EQ(p.job_sd, 0);
   EXPECT_EQ(p.straggler_share, 0);
   const AllocationReplay replay =
@@ -114,7 +115,9 @@ TEST(ExecutingJob, ChangesItsBatchSizeWithinARoundAndEndsAtItsLimit) {
   p.unknown_start_s = 20;
   ExecutingJob free(workload, 0, p, 1, 10);
   EXPECT_FALSE(free.run_round(120, true)) << "100 s, 90 of them in the first epoch; 10 s at 15";
-  EXPECT_DOUBLE_EQ(free.declared_rate(), 0.75);
+  EXPECT_DOUBLE_EQ(free.known_rate(), 0.75);
+  free.end_lease(0.5);
+  EXPECT_DOUBLE_EQ(free.known_rate(), 0.75) << "the batch size changed in this lease";
   EXPECT_DOUBLE_EQ(free.steps_left(), (900 - 150) / 20.0);
   const auto end = free.run_round(120, false);
   ASSERT_TRUE(end);
@@ -122,6 +125,32 @@ TEST(ExecutingJob, ChangesItsBatchSizeWithinARoundAndEndsAtItsLimit) {
   ExecutingJob limited(workload, 0, p, 0.5, 1.0);
   EXPECT_FALSE(limited.run_round(120, true)) << "100 s of 150";
   EXPECT_EQ(limited.run_round(120, false), 120) << "ended by the limit, at the round's end";
+}
+
+/// 0.8 of the declared step a second; a lease of two rounds of 120 s, 20 of them to start.
+TEST(ExecutingJob, ALeaseTeachesItsRateByItsWeight) {
+  RoundWorkload workload;
+  workload.rates.set("A", 10, 1, 1.0);
+  RoundJob job;
+  job.model = "A";
+  job.samples_per_epoch = 100'000;
+  job.initial_batch_size = 10;
+  job.declared_s = 1e6;
+  job.declared = {{0, 10}};
+  workload.jobs = {job};
+  RunParameters p;
+  p.unknown_start_s = 20;
+  ExecutingJob runs(workload, 0, p, 0.8, 1);
+  EXPECT_DOUBLE_EQ(runs.known_rate(), 1);
+  runs.run_round(120, true);
+  runs.run_round(120, false);
+  EXPECT_DOUBLE_EQ(runs.known_rate(), 1) << "nothing is measured before the lease ends";
+  const double measured = 220 * 0.8 / 240;
+  runs.end_lease(0.5);
+  EXPECT_DOUBLE_EQ(runs.known_rate(), (1 + measured) / 2);
+  runs.run_round(120, true);
+  runs.end_lease(0.25);
+  EXPECT_DOUBLE_EQ(runs.known_rate(), 0.75 * (1 + measured) / 2 + 0.25 * 100 * 0.8 / 120);
 }
 
 TEST(SharePolicy, ClosedForms) {

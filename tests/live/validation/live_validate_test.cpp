@@ -108,6 +108,33 @@ TEST_F(LiveValidate, WhatWasMeasuredStandsBesideBothPredictions) {
   EXPECT_EQ(json["gpu"], "Fake V100");
   ASSERT_EQ(json["policies"].size(), 2U);
 
+  // The same directory, judged as all real runs are.
+  const Outcome whole = run_corun({"validate", "out", "--format", "json"}, folder.path());
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const Json rows_of_runs = Json::parse(whole.out)["runs"];
+  EXPECT_EQ(json["runs"], rows_of_runs);
+  ASSERT_EQ(rows_of_runs.size(), 4U);
+  for (const Json& row : rows_of_runs) {
+    const std::string label = row["policy"];
+    EXPECT_EQ(row["run"], "live/" + label);
+    const std::string simulated = row["given"] == "policy" ? "predicted" : "replayed";
+    double real = 0;
+    double found = 0;
+    for (const Json& policy : json["policies"]) {
+      if (policy["policy"] != label) continue;
+      for (const Json& job : policy["jobs"]) {
+        real += job["jct_s"]["measured"].get<double>() / 3;
+        found += job["jct_s"][simulated].get<double>() / 3;
+      }
+    }
+    EXPECT_NEAR(row["mean_jct_s"]["real"], real, kRounding) << label;
+    EXPECT_NEAR(row["mean_jct_s"]["simulated"], found, kRounding) << label;
+    EXPECT_NEAR(row["mean_jct_bias"], found / real - 1, kRounding) << label;
+  }
+  const Outcome refused = run_corun({"validate", "out", "--fit", "real/x"}, folder.path());
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--fit: is for runs in rounds"), std::string::npos) << refused.err;
+
   for (const Json& policy : json["policies"]) {
     const std::string label = policy["policy"];
     const Rows rows = rows_of(result(label + ".jobs.csv"), "job");

@@ -69,6 +69,31 @@ TEST(WaterFilling, JobsThatCanRiseDo) {
   EXPECT_EQ(filled.objectives[3], 0);
 }
 
+/// What is solved without a program has the objective of the program, and keeps the constraints.
+TEST(OneType, HasTheOptimaOfThePrograms) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    ShareProblem p = test::random_problem(seed, {.jobs = 40, .types = 1});
+    for (ShareJob& job : p.jobs) job.time_left_s.reset();
+    const auto check = [&](const Shares& found, const Shares& program, const char* what) {
+      EXPECT_NEAR(found.objective, program.objective, 1e-8 * std::abs(program.objective))
+          << what << ", seed " << seed;
+      double gpus = 0;
+      for (std::size_t j = 0; j < p.jobs.size(); ++j) {
+        EXPECT_GE(found.x[j], 0) << what;
+        EXPECT_LE(found.x[j], 1 + 1e-12) << what;
+        gpus += p.jobs[j].gpus * found.x[j];
+      }
+      EXPECT_LE(gpus, p.gpus[0] + 1e-9) << what;
+    };
+    check(max_min(p, nullptr, &max_min_of_one_type), max_min(p), "max-min");
+    check(min_makespan(p, nullptr, &max_min_of_one_type).shares, min_makespan(p).shares,
+          "makespan");
+    check(finish_time_fairness(p, nullptr, &max_min_of_one_type), finish_time_fairness(p),
+          "finish-time fairness");
+    check(max_throughput_of_one_type(p), max_throughput(p), "max-throughput");
+  }
+}
+
 TEST(Makespan, IsTheWorkOverTheCluster) {
   ShareProblem p = problem_of({2}, {{1}, {1}, {1}});
   p.jobs[0].steps_left = 4000;

@@ -39,7 +39,8 @@ TEST(PublicDataSets, EachFileOnceAndDescribed) {
 
 TEST(PublicDataSets, WhatTheSourcesNameIsListed) {
   namespace fs = std::filesystem;
-  const std::regex named(R"(\b((alnair|gavel|lucid|openb|peers)/[\w/.]*\w\.(csv|json|trace))\b)");
+  const std::regex named(
+      R"(\b((alnair|gavel|lucid|openb|peers|realruns)/[\w/.]*\w\.(csv|json|trace))\b)");
   const std::set<std::string> known = listed();
   std::size_t found = 0;
   for (const char* folder :

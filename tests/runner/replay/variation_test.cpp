@@ -96,7 +96,7 @@ TEST(Draws, OfOneReplicationAreThatReplication) {
   const auto jct = [](const Replication& r) { return at(r.runs.front().metrics, Metric::kJctS); };
   Draws draws(0);
   for (const Drawn drawn : {Drawn::kJobs, Drawn::kOrder, Drawn::kCosts, Drawn::kSpeeds,
-                            Drawn::kBeliefs, Drawn::kEstimates, Drawn::kChoices}) {
+                            Drawn::kBeliefs, Drawn::kEstimates, Drawn::kChoices, Drawn::kCluster}) {
     draws = draws.with(drawn, 5);
   }
   EXPECT_EQ(jct(experiment.run(draws, {})), jct(experiment.run(5)));

@@ -119,6 +119,7 @@ export function unmeasured(data) {
       `${data.unknown_memory_jobs === data.jobs ? ':' : '; these'} jobs cannot run out of memory here, as they could on a machine.`);
   }
   if (data.kind !== 'live') {
+    if (data.source.real_runs) lines.push(`${capital(shown(data.source.real_runs, 400))}.`);
     lines.push('All of this is a simulation: “sure” is about chance within it. The command “corun live run” measures a queue on a GPU box.');
   }
   return lines;

@@ -49,6 +49,9 @@ enum class Stream : std::uint32_t {
   kPairDraws = 36,  ///< draws of the costs of pairs by which measurements are chosen; entity = draw
   kMeasurementOutcomes = 37,  ///< outcomes of measurements that are not yet made; entity = scenario
   kRealRuns = 45,             ///< what a real cluster adds to a trace; entity = draw
+  kRequests = 60,             ///< arrivals of requests; entity = service
+  kServiceTimes = 61,         ///< service times of batches of requests; entity = service
+  kLoadBursts = 62,           ///< bursts of a load of requests; entity = service
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

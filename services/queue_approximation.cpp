@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "services/batch_formula.hpp"
 #include "services/queue_formulas.hpp"
 #include "services/queue_simulation.hpp"
 #include "sim/base/math.hpp"
@@ -86,6 +87,17 @@ class Approximation {
   }
 
   ApproximatedQueue run(const std::vector<Level>& levels) {
+    double all = 0;
+    for (const Level& level : levels) {
+      const double requests = level.per_s * level.length_s();
+      requests_at_[{level.per_s, level.stretch}] += requests;
+      all += requests;
+    }
+    if (!has_formula(queue_, spacing_) && all <= static_cast<double>(options_.most_simulated)) {
+      changing_ = levels;
+      flush();
+      return std::move(approximated_);
+    }
     double backlog = 0;  // requests, of the fluid
     bool changing = false;
     for (const Level& level : levels) {
@@ -147,11 +159,12 @@ class Approximation {
     }
     auto found = known_.find({level.per_s, level.stretch});
     if (found == known_.end()) {
-      found = known_
-                  .emplace(std::pair{level.per_s, level.stretch},
-                           stationary_queue(stretched(queue_, level.stretch), level.per_s, spacing_,
-                                            options_))
-                  .first;
+      ApproximationOptions options = options_;
+      const double at_level = requests_at_[{level.per_s, level.stretch}];
+      options.most_sampled = std::min(options.most_sampled, static_cast<std::uint64_t>(at_level));
+      StationaryQueue stationary =
+          stationary_queue(stretched(queue_, level.stretch), level.per_s, spacing_, options);
+      found = known_.emplace(std::pair{level.per_s, level.stretch}, std::move(stationary)).first;
     }
     approximated_.result.add_scaled(found->second.result, level.end - level.begin, requests);
     count(found->second.method, requests);
@@ -242,6 +255,7 @@ class Approximation {
   const ApproximationOptions& options_;
   ApproximatedQueue approximated_;
   std::map<std::pair<double, double>, StationaryQueue> known_;  ///< by load and stretch
+  std::map<std::pair<double, double>, double> requests_at_;     ///< the same
   std::vector<Level> changing_;  ///< levels in which the queue changes over time, not yet added
   Level before_;                 ///< the last stationary level
   bool has_before_ = false;
@@ -268,7 +282,9 @@ std::string_view name_of(Method method) {
 }
 
 bool has_formula(const ServiceQueue& queue, Spacing spacing) {
-  return spacing == Spacing::kPoisson && queue.batching.largest == 1;
+  if (spacing != Spacing::kPoisson) return false;
+  return queue.batching.largest == 1 ||
+         (queue.batching.longest_wait == Duration::zero() && batch_law_holds(queue));
 }
 
 StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacing spacing,
@@ -278,16 +294,24 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   const double service_s = queue.times.mean_s(queue.batching.largest);
   const double utilised = per_s / capacity_per_s(queue);
   if (options.use_formulas && has_formula(queue, spacing)) {
-    const LatencyLaw law = queue.variation == Variation::kExponential
-                               ? exponential_servers(per_s, service_s, queue.replicas)
-                               : constant_servers(per_s, service_s, queue.replicas);
     constexpr std::uint64_t kRequests = 10'000'000;
     QueueResult& result = stationary.result;
-    result.latency = recorded(law, kRequests);
     result.span = from_seconds(kRequests / per_s);
-    result.busy = from_seconds(utilised * queue.replicas * kRequests / per_s);
-    result.batches = kRequests;
     result.replicas = queue.replicas;
+    double busy = utilised;
+    result.batches = kRequests;
+    if (queue.batching.largest > 1) {
+      BatchLaw law = batch_law(queue, per_s, kRequests);
+      result.latency = std::move(law.latency);
+      result.batches = static_cast<std::uint64_t>(std::llround(kRequests / law.mean_batch));
+      busy = law.utilisation;
+    } else {
+      result.latency = recorded(queue.variation == Variation::kExponential
+                                    ? exponential_servers(per_s, service_s, queue.replicas)
+                                    : constant_servers(per_s, service_s, queue.replicas),
+                                kRequests);
+    }
+    result.busy = from_seconds(busy * queue.replicas * kRequests / per_s);
     return stationary;
   }
   // The variance of the mean of n latencies of M/M/1 is about 7 / (1 - utilisation)^2 / n of the squared mean (Whitt,
@@ -297,7 +321,8 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   const double batch = queue.batching.largest;
   const double variation = 1 / batch + (queue.variation == Variation::kExponential ? 1 : 0);
   const double idle = std::max(1 - utilised, 0.01);
-  const double requests = std::clamp(16'000 * batch * variation / (idle * idle), 1e5, 2e7);
+  const double requests = std::clamp(16'000 * batch * variation / (idle * idle), 1e5,
+                                     std::max(1e5, static_cast<double>(options.most_sampled)));
   const double span_s = requests / per_s;
   const Load load = constant_load(per_s, from_seconds(span_s * 1.05));
   LoadRequests source(load, spacing, options.seed, options.entity);

@@ -8,10 +8,7 @@
 #include "sim/base/math.hpp"
 
 namespace corun::inline services {
-namespace {
-
-/// Poisson probabilities 0 to n - 1 of a mean; accurate where they are above 1e-300.
-std::vector<double> poisson(double mean, std::size_t n) {
+std::vector<double> poisson_probabilities(double mean, std::size_t n) {
   std::vector<double> p(n);
   // From the mode on both sides, so that a mean of thousands does not underflow at 0. The factor is found last.
   const auto mode = std::min(static_cast<std::size_t>(mean), n - 1);
@@ -29,8 +26,6 @@ std::vector<double> poisson(double mean, std::size_t n) {
   for (double& value : p) value *= factor;
   return p;
 }
-
-}  // namespace
 
 LatencyLaw exponential_servers(double per_s, double mean_service_s, int k) {
   const double offered = per_s * mean_service_s;
@@ -54,17 +49,19 @@ LatencyLaw exponential_servers(double per_s, double mean_service_s, int k) {
   return {exceeds, mean_service_s + waits / theta};
 }
 
-std::vector<double> stationary_distribution(std::vector<double> transitions, std::size_t n) {
+std::vector<double> stationary_distribution(std::vector<double> transitions, std::size_t n,
+                                            std::size_t most_down) {
   const auto at = [&](std::size_t from, std::size_t to) -> double& {
     return transitions[from * n + to];
   };
   for (std::size_t last = n; last-- > 1;) {
+    const std::size_t lowest = last > most_down ? last - most_down : 0;
     double leaves = 0;
-    for (std::size_t to = 0; to < last; ++to) leaves += at(last, to);
+    for (std::size_t to = lowest; to < last; ++to) leaves += at(last, to);
     for (std::size_t from = 0; from < last; ++from) {
       if (at(from, last) == 0) continue;
       const double through = at(from, last) /= leaves;
-      for (std::size_t to = 0; to < last; ++to) at(from, to) += through * at(last, to);
+      for (std::size_t to = lowest; to < last; ++to) at(from, to) += through * at(last, to);
     }
   }
   std::vector<double> share(n, 0);
@@ -84,7 +81,7 @@ LatencyLaw constant_servers(double per_s, double service_s, int k) {
   // Beyond, fewer than 1e-10: the tail falls by e^-2 in 1 / (1 - utilisation) requests.
   const auto n =
       servers + 60 + static_cast<std::size_t>(4 * std::sqrt(arrivals) + 12 / (1 - arrivals / k));
-  const std::vector<double> come = poisson(arrivals, n);
+  const std::vector<double> come = poisson_probabilities(arrivals, n);
   std::vector<double> transitions(n * n, 0);
   for (std::size_t from = 0; from < n; ++from) {
     const std::size_t left = from > servers ? from - servers : 0;
@@ -93,7 +90,7 @@ LatencyLaw constant_servers(double per_s, double service_s, int k) {
       row += transitions[from * n + to] = come[to - left];
     transitions[from * n + n - 1] = std::max(0.0, 1 - row);
   }
-  const std::vector<double> present = stationary_distribution(std::move(transitions), n);
+  const std::vector<double> present = stationary_distribution(std::move(transitions), n, servers);
   std::vector<double> at_most(n - servers);  // requests wait
   double sum = 0;
   double waiting = 0;
@@ -108,7 +105,7 @@ LatencyLaw constant_servers(double per_s, double service_s, int k) {
     const double x = t_s - service_s;
     const double services = std::floor(x / service_s) + 1;
     const auto terms = static_cast<std::size_t>(services) * servers;
-    const std::vector<double> p = poisson(per_s * (services * service_s - x), terms);
+    const std::vector<double> p = poisson_probabilities(per_s * (services * service_s - x), terms);
     double within = 0;
     for (std::size_t j = 0; j < terms; ++j) {
       within += p[j] * at_most[std::min(terms - 1 - j, at_most.size() - 1)];

@@ -12,6 +12,9 @@ struct LatencyLaw {
   double mean_s = 0;
 };
 
+/// The probabilities of 0 to n - 1, n >= 1, under a Poisson law; accurate where they are above 1e-300.
+std::vector<double> poisson_probabilities(double mean, std::size_t n);
+
 /// M/M/k: exponential service. A request waits with Erlang's C probability, then exponentially with rate
 /// k / mean_service_s - per_s; its service follows. Exact. per_s * mean_service_s < k.
 LatencyLaw exponential_servers(double per_s, double mean_service_s, int k);
@@ -28,7 +31,9 @@ inline constexpr double kMostUtilisedConstant = 0.97;
 LatencyLaw constant_servers(double per_s, double service_s, int k);
 
 /// The stationary distribution of a Markov chain with these transition probabilities (n x n, row-major; rows add up
-/// to 1), by the elimination of Grassmann, Taksar and Heyman (1985), which subtracts nothing. Cubic in n.
-std::vector<double> stationary_distribution(std::vector<double> transitions, std::size_t n);
+/// to 1) that goes down by `most_down` states at most, by the elimination of Grassmann, Taksar and Heyman (1985), which
+/// subtracts nothing. Time n^2 most_down.
+std::vector<double> stationary_distribution(std::vector<double> transitions, std::size_t n,
+                                            std::size_t most_down);
 
 }  // namespace corun::inline services

@@ -60,7 +60,7 @@ TEST(QueueFormulas, TheMeanIsTheIntegralOfTheLaw) {
 }
 
 TEST(QueueFormulas, StationaryDistributionOfATwoStateChain) {
-  const std::vector<double> share = stationary_distribution({0.9, 0.1, 0.3, 0.7}, 2);
+  const std::vector<double> share = stationary_distribution({0.9, 0.1, 0.3, 0.7}, 2, 1);
   EXPECT_DOUBLE_EQ(share[0], 0.75);
   EXPECT_DOUBLE_EQ(share[1], 0.25);
 }
@@ -106,7 +106,7 @@ void expect_agreement_at(const Point& point) {
   const StationaryQueue approximated = stationary_queue(queue, per_s, Spacing::kPoisson, {});
   const double variation = point.variation == Variation::kExponential ? 1 + point.batch : 1;
   const double idle = 1 - point.utilisation;
-  const double requests = std::clamp(8'000 * variation / idle / idle, 1e5, 4e6);
+  const double requests = std::clamp(8'000 * variation / idle / idle, 1e5, 1.4e7);
   const LatencyRecord simulated = test::served(queue, per_s, requests / per_s, 11).latency;
   SCOPED_TRACE("utilisation " + std::to_string(point.utilisation) + ", batch " +
                std::to_string(point.batch) + ", replicas " + std::to_string(point.replicas) +
@@ -121,13 +121,30 @@ void expect_agreement_at(const Point& point) {
 }
 
 TEST(QueueApproximation, FormulasAgreeWithTheSimulationOverTheGrid) {
-  int points = 0;
+  int points = 0;  // without batches, one replica, batches of 2 with exponential service
   for (const Point& point : grid()) {
     if (!has_formula(queue_at(point), Spacing::kPoisson)) continue;
     expect_agreement_at(point);
     ++points;
   }
-  EXPECT_GE(points, 40);
+  EXPECT_EQ(points, 40 + 40 + 15);
+}
+
+TEST(QueueApproximation, ReplicasThatTakeLargeBatchesInLittleMoreTime) {
+  for (const double utilisation : {0.3, 0.7, 0.9}) {
+    const ServiceQueue queue{
+        ServiceTimes({{1, 0.02}, {16, 0.03}}), Variation::kExponential, {16, 0s}, 4};
+    ASSERT_TRUE(has_formula(queue, Spacing::kPoisson));
+    const double per_s = utilisation * capacity_per_s(queue);
+    const StationaryQueue approximated = stationary_queue(queue, per_s, Spacing::kPoisson, {});
+    const QueueResult served = test::served(queue, per_s, 3e6 / per_s, 11);
+    const double mean_s = served.latency.mean_s();
+    EXPECT_NEAR(approximated.result.latency.mean_s(), mean_s, kOfMean * mean_s);
+    const double p99_s = served.latency.quantile_s(0.99);
+    EXPECT_NEAR(approximated.result.latency.quantile_s(0.99), p99_s, kOfTail * p99_s);
+    EXPECT_NEAR(approximated.result.utilisation(), served.utilisation(), 0.02);
+    EXPECT_NEAR(approximated.result.mean_batch(), served.mean_batch(), 0.03 * served.mean_batch());
+  }
 }
 
 TEST(QueueApproximation, SamplesAgreeWithTheSimulation) {
@@ -173,6 +190,7 @@ TEST(QueueApproximation, ADayOfChangingLoad) {
   expect_agreement(queue, load, {}, Method::kFormula);
   ApproximationOptions samples;
   samples.use_formulas = false;
+  samples.most_simulated = 0;
   expect_agreement(queue, load, samples, Method::kSample);
 }
 
@@ -197,6 +215,14 @@ TEST(QueueApproximation, LevelsTooShortToSettleAreSimulated) {
   std::vector<Step> steps;
   for (int i = 0; i < 400; ++i) steps.push_back({i * 10s, i % 2 == 0 ? 1.0 : 5.0});
   expect_agreement(queue, {StepFunction(steps), 4000s}, {}, Method::kSimulated);
+}
+
+TEST(QueueApproximation, AShortSpanWithoutFormulaIsSimulated) {
+  const ServiceQueue queue = queue_of(0.05, 2, Variation::kConstant, 4, 20ms);
+  expect_agreement(queue, constant_load(100, 500s), {}, Method::kSimulated);
+  ApproximationOptions samples;
+  samples.most_simulated = 0;
+  expect_agreement(queue, constant_load(100, 500s), samples, Method::kSample);
 }
 
 TEST(QueueApproximation, NoLoadNoRequests) {

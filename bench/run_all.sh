@@ -17,7 +17,7 @@ REPETITIONS=${CORUN_BENCH_REPETITIONS:-5}
 
 mkdir -p "$RESULTS"
 files=()
-for name in event_queue end_to_end models onnx parts scoring; do
+for name in event_queue end_to_end models onnx parts scoring services; do
   program=$PROGRAMS/${name}_bench
   if [[ ! -x $program ]]; then
     echo "bench/run_all.sh: no $program; './run bench' builds it" >&2

@@ -51,6 +51,9 @@ enum class Stream : std::uint32_t {
   kRealRuns = 45,             ///< what a real cluster adds to a trace; entity = draw
   kClusterNoise = 46,         ///< speeds, starts and late reports of runs; entity = (job, run)
   kRoundNoise = 47,           ///< length of a round; entity = its begin
+  kRequests = 60,             ///< arrivals of requests; entity = service
+  kServiceTimes = 61,         ///< service times of batches of requests; entity = service
+  kLoadBursts = 62,           ///< bursts of a load of requests; entity = service
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

@@ -28,6 +28,8 @@
 #include "traces/public_formats/pai_simulator.hpp"
 #include "traces/public_formats/philly.hpp"
 #include "traces/public_formats/standard_workload.hpp"
+#include "traces/requests/request_trace.hpp"
+#include "traces/requests/service_time_table.hpp"
 #include "traces/tables/append_measurements.hpp"
 #include "traces/tables/gavel_rates_csv.hpp"
 #include "traces/tables/gavel_throughputs.hpp"
@@ -333,7 +335,28 @@ void read_pairs(std::string_view packed) {
           "pairs changed");
 }
 
-constexpr std::array<Reader, 19> kReaders{{
+void read_requests(std::string_view bytes) {
+  std::istringstream in(text_of(bytes));
+  const RequestTrace trace = read_request_trace(in, "file");
+  require(!trace.arrivals.empty() && std::ranges::is_sorted(trace.arrivals), "requests");
+  require(trace.arrivals.front() >= Time::zero(), "a time");
+}
+
+/// Every row can be chosen, alone or among the rows of its batch sizes.
+void read_times_of_batches(std::string_view bytes) {
+  std::istringstream in(text_of(bytes));
+  const std::vector<MeasuredServiceTime> table = read_service_times(in, "file");
+  require(!table.empty(), "an empty table");
+  for (const MeasuredServiceTime& row : table) {
+    require(row.batch >= 1 && row.mean_s > 0 && row.processes >= 1, "a row");
+  }
+  const MeasuredServiceTime& last = table.back();
+  const ServiceTimeChoice choice{last.model, last.gpu_type, last.slice, last.processes,
+                                 last.sequence_tokens};
+  require(!chosen_times(table, choice).empty(), "a choice");
+}
+
+constexpr std::array<Reader, 21> kReaders{{
     {"batsim", read_plain<read_batsim>},
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
@@ -351,6 +374,8 @@ constexpr std::array<Reader, 19> kReaders{{
     {"openb-nodes", read_nodes},
     {"muri", read_keyed<read_muri>},
     {"pairs", read_pairs},
+    {"requests", read_requests},
+    {"service-times", read_times_of_batches},
     {"solo-table", read_solo},
     {"swf", read_plain<read_standard_workload>},
 }};

@@ -17,6 +17,7 @@ ROOMS = {
     "sim": [],
     "support": ["sim"],
     "processes": ["sim"],
+    "services": ["sim"],
     "traces": ["sim"],
     "models": ["sim"],
     "predictors": ["sim", "support", "traces", "models"],

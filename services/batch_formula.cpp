@@ -55,7 +55,7 @@ class BatchChain {
       : queue_(queue),
         per_s_(per_s),
         largest_(static_cast<std::size_t>(queue.batching.largest)),
-        exponential_(queue.variation == Variation::kExponential) {}
+        exponential_(queue.variation == ServiceVariation::kExponential) {}
 
   BatchLaw law(std::uint64_t requests) {
     solve();
@@ -269,7 +269,7 @@ class BatchChain {
 bool batch_law_holds(const ServiceQueue& queue) {
   constexpr double kMostSpread = 1.5;
   if (queue.replicas == 1) return true;
-  return queue.variation == Variation::kExponential &&
+  return queue.variation == ServiceVariation::kExponential &&
          queue.times.mean_s(queue.batching.largest) <= kMostSpread * queue.times.mean_s(1);
 }
 

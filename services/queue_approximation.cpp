@@ -49,7 +49,7 @@ LatencyRecord recorded(const LatencyLaw& law, std::uint64_t requests) {
 /// The service of a full batch.
 LatencyLaw full_batch(const ServiceQueue& queue) {
   const double mean_s = queue.times.mean_s(queue.batching.largest);
-  if (queue.variation == Variation::kConstant) {
+  if (queue.variation == ServiceVariation::kConstant) {
     return {[mean_s](double t_s) { return t_s < mean_s ? 1.0 : 0.0; }, mean_s};
   }
   return {[mean_s](double t_s) { return math::exp(-t_s / mean_s); }, mean_s};
@@ -65,7 +65,7 @@ struct Level {
   double length_s() const { return to_seconds(end - begin); }
 };
 
-std::vector<Level> levels_of(const Load& load, const StepFunction& stretch) {
+std::vector<Level> levels_of(const RequestLoad& load, const StepFunction& stretch) {
   std::vector<Level> levels;
   std::size_t i = 0;
   std::size_t j = 0;
@@ -306,7 +306,7 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
       result.batches = static_cast<std::uint64_t>(std::llround(kRequests / law.mean_batch));
       busy = law.utilisation;
     } else {
-      result.latency = recorded(queue.variation == Variation::kExponential
+      result.latency = recorded(queue.variation == ServiceVariation::kExponential
                                     ? exponential_servers(per_s, service_s, queue.replicas)
                                     : constant_servers(per_s, service_s, queue.replicas),
                                 kRequests);
@@ -319,12 +319,12 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   // squared coefficients of variation of arrivals and services, 2. Here batches are served: of their arrivals the
   // coefficient is 1 / batch. This n gives a standard error of 1.5 %.
   const double batch = queue.batching.largest;
-  const double variation = 1 / batch + (queue.variation == Variation::kExponential ? 1 : 0);
+  const double variation = 1 / batch + (queue.variation == ServiceVariation::kExponential ? 1 : 0);
   const double idle = std::max(1 - utilised, 0.01);
   const double requests = std::clamp(16'000 * batch * variation / (idle * idle), 1e5,
                                      std::max(1e5, static_cast<double>(options.most_sampled)));
   const double span_s = requests / per_s;
-  const Load load = constant_load(per_s, from_seconds(span_s * 1.05));
+  const RequestLoad load = constant_load(per_s, from_seconds(span_s * 1.05));
   LoadRequests source(load, spacing, options.seed, options.entity);
   QueueSimulation simulation{.seed = options.seed, .entity = options.entity};
   simulation.from = from_seconds(span_s * 0.05);
@@ -334,8 +334,8 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   return stationary;
 }
 
-ApproximatedQueue approximate_queue(const ServiceQueue& queue, const Load& load, Spacing spacing,
-                                    const ApproximationOptions& options) {
+ApproximatedQueue approximate_queue(const ServiceQueue& queue, const RequestLoad& load,
+                                    Spacing spacing, const ApproximationOptions& options) {
   check(queue);
   for (const Step& step : options.stretch.steps()) {
     if (step.value > 0) continue;

@@ -63,7 +63,7 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
 
 /// The requests of a load from 0 to its end. Where there is no formula and the load has no more requests than
 /// most_simulated, all are simulated. InputError as by check(), and for a stretch of 0.
-ApproximatedQueue approximate_queue(const ServiceQueue& queue, const Load& load, Spacing spacing,
-                                    const ApproximationOptions& options);
+ApproximatedQueue approximate_queue(const ServiceQueue& queue, const RequestLoad& load,
+                                    Spacing spacing, const ApproximationOptions& options);
 
 }  // namespace corun::inline services

@@ -161,6 +161,13 @@ ServiceRow row_of(const AskedService& asked, double load_or_factor, int replicas
   const bool simulated =
       asked.method == "simulation" ||
       (asked.method == "auto" && row.per_s * to_seconds(load.end) <= kMostSimulated);
+  constexpr double kMostByRequest = 1e10;  // a quarter of an hour
+  if (simulated && row.per_s * to_seconds(load.end) > kMostByRequest) {
+    throw InputError("--method",
+                     fmt::format("{:.2g} requests are too many to simulate one by one, expected "
+                                 "1e10 at most; take --method approximation",
+                                 row.per_s * to_seconds(load.end)));
+  }
   if (simulated) {
     LoadRequests source(load, asked.spacing, asked.seed);
     simulation.until = load.end;
@@ -328,7 +335,7 @@ AskedService asked_service(const po::variables_map& values, const CommonOptions&
                       : Spacing::kPoisson;
   asked.shape = choice_option(values, "shape", {"constant", "diurnal", "bursts"});
   asked.swing = number_option(values, "swing", 0, 1, "a share");
-  asked.end = from_seconds(number_option(values, "seconds", 1e-3, 1e9, "a number of seconds"));
+  asked.end = from_seconds(number_option(values, "seconds", 1e-3, 1e8, "a number of seconds"));
   for (const double replicas : numbers_option(values, "replicas", 1, 1e5, "a number of replicas")) {
     if (replicas != static_cast<int>(replicas)) {
       throw InputError("--replicas",

@@ -117,14 +117,16 @@ void expect_agreement_at(const Point& point) {
   EXPECT_NEAR(approximated.result.latency.mean_s(), mean_s, kOfMean * mean_s);
   const double p99_s = simulated.quantile_s(0.99);
   EXPECT_NEAR(approximated.result.latency.quantile_s(0.99), p99_s, kOfTail * p99_s);
-  EXPECT_EQ(approximated.method == Method::kFormula, has_formula(queue, Spacing::kPoisson));
+  EXPECT_EQ(approximated.method == Method::kFormula, has_formula(queue, per_s, Spacing::kPoisson));
   EXPECT_NEAR(approximated.result.offered_per_s(), per_s, 0.02 * per_s);
 }
 
 TEST(QueueApproximation, FormulasAgreeWithTheSimulationOverTheGrid) {
   int points = 0;  // without batches, one replica, batches of 2 with exponential service
   for (const Point& point : grid()) {
-    if (!has_formula(queue_at(point), Spacing::kPoisson)) continue;
+    const ServiceQueue queue = queue_at(point);
+    const double per_s = point.utilisation * capacity_per_s(queue);
+    if (!has_formula(queue, per_s, Spacing::kPoisson)) continue;
     expect_agreement_at(point);
     ++points;
   }
@@ -135,8 +137,8 @@ TEST(QueueApproximation, ReplicasThatTakeLargeBatchesInLittleMoreTime) {
   for (const double utilisation : {0.3, 0.7, 0.9}) {
     const ServiceQueue queue{
         ServiceTimes({{1, 0.02}, {16, 0.03}}), ServiceVariation::kExponential, {16, 0s}, 4};
-    ASSERT_TRUE(has_formula(queue, Spacing::kPoisson));
     const double per_s = utilisation * capacity_per_s(queue);
+    ASSERT_TRUE(has_formula(queue, per_s, Spacing::kPoisson));
     const StationaryQueue approximated = stationary_queue(queue, per_s, Spacing::kPoisson, {});
     const QueueResult served = test::served(queue, per_s, 3e6 / per_s, 11);
     const double mean_s = served.latency.mean_s();
@@ -224,6 +226,31 @@ TEST(QueueApproximation, AShortSpanWithoutFormulaIsSimulated) {
   ApproximationOptions samples;
   samples.most_simulated = 0;
   expect_agreement(queue, constant_load(100, 500s), samples, Method::kSample);
+}
+
+TEST(QueueApproximation, AFluidNearCapacityKeepsItsRequests) {
+  ApproximationOptions fluid;
+  fluid.most_simulated = 0;
+  const ServiceQueue queue = queue_of(0.05, 1, ServiceVariation::kConstant);
+  for (const double per_s : {19.6, 20.0, 25.0}) {
+    const auto found =
+        approximate_queue(queue, constant_load(per_s, 100s), Spacing::kPoisson, fluid);
+    EXPECT_EQ(found.result.latency.count(), static_cast<std::uint64_t>(std::llround(100 * per_s)));
+    EXPECT_EQ(found.result.span, 100s);
+    EXPECT_LE(found.result.utilisation(), 1.000001);
+  }
+}
+
+TEST(QueueApproximation, ManyReplicasAndLargeBatchesTakeLittleTimeAndMemory) {
+  for (const ServiceVariation variation :
+       {ServiceVariation::kConstant, ServiceVariation::kExponential}) {
+    const ServiceQueue many = queue_of(0.5, 20'000, variation);
+    const StationaryQueue found = stationary_queue(many, 36'000, Spacing::kPoisson, {});
+    EXPECT_NEAR(found.result.latency.mean_s(), 0.5, 0.005);
+    const ServiceQueue large = queue_of(1, 1, variation, 100'000);
+    EXPECT_FALSE(has_formula(large, 90'000, Spacing::kPoisson));
+    EXPECT_FALSE(has_formula(queue_of(1, 2, variation, 64), 125, Spacing::kPoisson));
+  }
 }
 
 TEST(QueueApproximation, NoLoadNoRequests) {

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 corun::ServiceQueue service(int largest, int replicas) {
   return {corun::ServiceTimes({{1, 0.010}, {16, 0.040}}),
-          corun::Variation::kExponential,
+          corun::ServiceVariation::kExponential,
           {largest, 5ms},
           replicas};
 }
@@ -23,7 +23,8 @@ void simulate(benchmark::State& state) {
       service(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
   const auto requests = static_cast<double>(state.range(2));
   const double per_s = 0.8 * corun::capacity_per_s(queue);
-  const corun::Load load = corun::constant_load(per_s, corun::from_seconds(requests / per_s));
+  const corun::RequestLoad load =
+      corun::constant_load(per_s, corun::from_seconds(requests / per_s));
   for (auto _ : state) {
     corun::LoadRequests source(load, corun::Spacing::kPoisson, 1);
     benchmark::DoNotOptimize(corun::simulate_queue(queue, source, {.seed = 1}).latency.mean_s());
@@ -35,7 +36,7 @@ void approximate_a_day(benchmark::State& state) {
   const corun::ServiceQueue queue =
       service(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
   const double per_s = 0.5 * corun::capacity_per_s(queue);
-  const corun::Load load = corun::diurnal_load({.mean_per_s = per_s, .swing = 0.6}, 24h);
+  const corun::RequestLoad load = corun::diurnal_load({.mean_per_s = per_s, .swing = 0.6}, 24h);
   for (auto _ : state) {
     benchmark::DoNotOptimize(corun::approximate_queue(queue, load, corun::Spacing::kPoisson, {})
                                  .result.latency.mean_s());

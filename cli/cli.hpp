@@ -106,6 +106,7 @@ int predictor_command(const std::vector<std::string>& arguments);
 int trace_command(const std::vector<std::string>& arguments);
 int kb_command(const std::vector<std::string>& arguments);
 int kb_eval_command(const std::vector<std::string>& arguments);
+int service_command(const std::vector<std::string>& arguments);
 int validate_command(const std::vector<std::string>& arguments);
 int live_command(const std::vector<std::string>& arguments);
 int data_command(const std::vector<std::string>& arguments);

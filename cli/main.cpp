@@ -28,7 +28,7 @@ struct Command {
   int (*run)(const Arguments&);
 };
 
-constexpr std::array<Command, 15> kCommands{{
+constexpr std::array<Command, 16> kCommands{{
     {"replay", "compare scheduling policies on one workload over many seeds (the main job)",
      corun::replay_command},
     {"sweep", "many configurations on all cores or a cluster, and what they answer",
@@ -47,6 +47,8 @@ constexpr std::array<Command, 15> kCommands{{
     {"predictor", "predictors of these: fit, apply, and how far they can be trusted",
      corun::predictor_command},
     {"trace", "traces of jobs: what is in one, conversion, synthetic ones", corun::trace_command},
+    {"service", "latency of a service from its load, measured times and replicas",
+     corun::service_command},
     {"validate", "how far corun is from published runs on a real cluster, job by job",
      corun::validate_command},
     {"live", "the same policies on a real GPU box: profile, measure, run a queue",

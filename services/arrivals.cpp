@@ -10,7 +10,8 @@
 
 namespace corun::inline services {
 
-LoadRequests::LoadRequests(Load load, Spacing spacing, std::uint64_t seed, std::uint64_t entity)
+LoadRequests::LoadRequests(RequestLoad load, Spacing spacing, std::uint64_t seed,
+                           std::uint64_t entity)
     : load_(std::move(load)), spacing_(spacing), rng_(seed, Stream::kRequests, entity) {
   left_ = spacing_ == Spacing::kEven ? 0.5 : rng_.exponential(1);
 }
@@ -58,7 +59,7 @@ std::size_t TraceRequests::next(std::span<Time> out) {
   return count;
 }
 
-Load load_of(std::span<const Time> arrivals, Duration window) {
+RequestLoad load_of(std::span<const Time> arrivals, Duration window) {
   if (window <= Duration::zero()) {
     throw InputError("window of a load", "found 0 s or less, expected a time above 0; correct it");
   }

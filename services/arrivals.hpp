@@ -28,11 +28,11 @@ enum class Spacing {
 /// Requests of a load. The draws depend on (seed, entity) alone; `entity` tells services apart.
 class LoadRequests : public RequestSource {
  public:
-  LoadRequests(Load load, Spacing spacing, std::uint64_t seed, std::uint64_t entity = 0);
+  LoadRequests(RequestLoad load, Spacing spacing, std::uint64_t seed, std::uint64_t entity = 0);
   std::size_t next(std::span<Time> out) override;
 
  private:
-  Load load_;
+  RequestLoad load_;
   Spacing spacing_;
   Rng rng_;
   std::size_t step_ = 0;
@@ -57,6 +57,6 @@ class TraceRequests : public RequestSource {
 
 /// The load of a trace, as its number of requests in windows of equal length: what the approximation needs of it.
 /// InputError for a window of 0 s or less, and if there would be more than 5e7 windows.
-Load load_of(std::span<const Time> arrivals, Duration window);
+RequestLoad load_of(std::span<const Time> arrivals, Duration window);
 
 }  // namespace corun::inline services

@@ -49,13 +49,23 @@ class WeightedLatencies {
   double sum_ = 0;
 };
 
+/// States of the chain: the number waiting falls by e^-16 within the last term (heavy traffic: coefficients of variation
+/// of batches' arrivals and services).
+double states_of(const ServiceQueue& queue, double per_s) {
+  const double idle = 1 - per_s / capacity_per_s(queue);
+  const double batch = queue.batching.largest;
+  const double variation = 1 / batch + (queue.variation == ServiceVariation::kExponential ? 1 : 0);
+  const double longest_turn = per_s * queue.times.mean_s(queue.batching.largest) / queue.replicas;
+  return 60 + 4 * batch + 4 * std::sqrt(longest_turn) + 16 * batch * variation / (2 * idle);
+}
+
 class BatchChain {
  public:
   BatchChain(const ServiceQueue& queue, double per_s)
       : queue_(queue),
         per_s_(per_s),
         largest_(static_cast<std::size_t>(queue.batching.largest)),
-        exponential_(queue.variation == Variation::kExponential) {}
+        exponential_(queue.variation == ServiceVariation::kExponential) {}
 
   BatchLaw law(std::uint64_t requests) {
     solve();
@@ -88,14 +98,7 @@ class BatchChain {
 
   /// waiting_: how often n requests wait when a replica becomes idle.
   void solve() {
-    const double idle = 1 - per_s_ / capacity_per_s(queue_);
-    const double batch = static_cast<double>(largest_);
-    // The number waiting falls by e^-16 within the last term (heavy traffic: coefficients of variation of batches' arrivals
-    // and services).
-    const double variation = 1 / batch + (exponential_ ? 1 : 0);
-    const double longest_turn = per_s_ * turn_s(largest_);
-    const auto n = static_cast<std::size_t>(60 + 4 * batch + 4 * std::sqrt(longest_turn) +
-                                            16 * batch * variation / (2 * idle));
+    const auto n = static_cast<std::size_t>(states_of(queue_, per_s_));
     std::vector<std::vector<double>> come(largest_ + 1);
     for (std::size_t b = 1; b <= largest_; ++b) {
       const double mean = per_s_ * turn_s(b);
@@ -266,10 +269,12 @@ class BatchChain {
 
 }  // namespace
 
-bool batch_law_holds(const ServiceQueue& queue) {
+bool batch_law_holds(const ServiceQueue& queue, double per_s) {
+  constexpr double kMostStates = 2500;
   constexpr double kMostSpread = 1.5;
+  if (!(states_of(queue, per_s) <= kMostStates)) return false;
   if (queue.replicas == 1) return true;
-  return queue.variation == Variation::kExponential &&
+  return queue.variation == ServiceVariation::kExponential &&
          queue.times.mean_s(queue.batching.largest) <= kMostSpread * queue.times.mean_s(1);
 }
 

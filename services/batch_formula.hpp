@@ -33,7 +33,8 @@ struct BatchLaw {
 /// Whether batch_law() is within 5 % of the mean and 10 % of the 99th percentile of the simulation for utilisations of 0.1 to
 /// 0.9, batches of 1 to 16 and 1 to 8 replicas: with one replica, or with exponential service whose mean is at most 1.5 times as
 /// long for the largest batch as for one request (tests/services/queue_approximation_test.cpp).
-bool batch_law_holds(const ServiceQueue& queue);
+/// False, too, where the chain would have more than 2,500 states: large batches close to capacity.
+bool batch_law_holds(const ServiceQueue& queue, double per_s);
 
 /// 0 < per_s <= 0.97 capacity_per_s(queue); queue.batching.longest_wait is not read.
 BatchLaw batch_law(const ServiceQueue& queue, double per_s, std::uint64_t requests);

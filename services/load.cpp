@@ -49,7 +49,7 @@ double sine_of_turn(double turn) {
 
 }  // namespace
 
-double mean_rate(const Load& load) {
+double mean_rate(const RequestLoad& load) {
   if (load.end <= Time{0}) return 0;
   double requests = 0;
   const auto steps = load.per_s.steps();
@@ -60,13 +60,13 @@ double mean_rate(const Load& load) {
   return requests / to_seconds(load.end);
 }
 
-Load constant_load(double per_s, Time end) {
+RequestLoad constant_load(double per_s, Time end) {
   check_rate(per_s, "rate of a load");
   check_positive(end, "end of a load");
   return {StepFunction(per_s), end};
 }
 
-Load diurnal_load(const Diurnal& wave, Time end) {
+RequestLoad diurnal_load(const Diurnal& wave, Time end) {
   check_rate(wave.mean_per_s, "mean rate of a diurnal load");
   check_positive(end, "end of a load");
   check_positive(wave.period, "period of a diurnal load");
@@ -100,7 +100,7 @@ Load diurnal_load(const Diurnal& wave, Time end) {
   return {StepFunction(std::move(steps)), end};
 }
 
-Load burst_load(const Bursts& bursts, Time end, std::uint64_t seed, std::uint64_t entity) {
+RequestLoad burst_load(const Bursts& bursts, Time end, std::uint64_t seed, std::uint64_t entity) {
   check_rate(bursts.base_per_s, "base rate of a load with bursts");
   check_rate(bursts.burst_per_s, "rate in bursts");
   check_positive(end, "end of a load");

@@ -8,7 +8,7 @@
 /// the event simulation and the approximation see the same load.
 namespace corun::inline services {
 
-struct Load {
+struct RequestLoad {
   StepFunction per_s{0.0};  ///< [requests/s]
   Time end{0};              ///< no request arrives at or after it
 };
@@ -17,11 +17,11 @@ struct Load {
 inline constexpr double kMostRequestsPerSecond = 1e9;
 
 /// The mean rate over the whole load [requests/s]; 0 if it ends at 0.
-double mean_rate(const Load& load);
+double mean_rate(const RequestLoad& load);
 
 // InputError for a rate that is not from 0 to kMostRequestsPerSecond, and for a time that is not above 0.
 
-Load constant_load(double per_s, Time end);
+RequestLoad constant_load(double per_s, Time end);
 
 /// A daily wave: rate(t) = mean_per_s (1 + swing cos(2 pi (t - peak) / period)), as `steps` steps of equal
 /// length in each period; each step has the mean of the wave over it.
@@ -32,7 +32,7 @@ struct Diurnal {
   Time peak = std::chrono::hours(14);  ///< of the first period
   int steps = 96;
 };
-Load diurnal_load(const Diurnal& wave, Time end);
+RequestLoad diurnal_load(const Diurnal& wave, Time end);
 
 /// Bursts: two rates in turns, each for an exponentially distributed time, the base rate first. With Poisson
 /// arrivals this is a Markov-modulated Poisson process of two states.
@@ -43,6 +43,7 @@ struct Bursts {
   Duration mean_length{0};
 };
 /// `entity` tells the services of a run apart: each has its own bursts.
-Load burst_load(const Bursts& bursts, Time end, std::uint64_t seed, std::uint64_t entity = 0);
+RequestLoad burst_load(const Bursts& bursts, Time end, std::uint64_t seed,
+                       std::uint64_t entity = 0);
 
 }  // namespace corun::inline services

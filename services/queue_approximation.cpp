@@ -49,7 +49,7 @@ LatencyRecord recorded(const LatencyLaw& law, std::uint64_t requests) {
 /// The service of a full batch.
 LatencyLaw full_batch(const ServiceQueue& queue) {
   const double mean_s = queue.times.mean_s(queue.batching.largest);
-  if (queue.variation == Variation::kConstant) {
+  if (queue.variation == ServiceVariation::kConstant) {
     return {[mean_s](double t_s) { return t_s < mean_s ? 1.0 : 0.0; }, mean_s};
   }
   return {[mean_s](double t_s) { return math::exp(-t_s / mean_s); }, mean_s};
@@ -65,7 +65,7 @@ struct Level {
   double length_s() const { return to_seconds(end - begin); }
 };
 
-std::vector<Level> levels_of(const Load& load, const StepFunction& stretch) {
+std::vector<Level> levels_of(const RequestLoad& load, const StepFunction& stretch) {
   std::vector<Level> levels;
   std::size_t i = 0;
   std::size_t j = 0;
@@ -88,12 +88,16 @@ class Approximation {
 
   ApproximatedQueue run(const std::vector<Level>& levels) {
     double all = 0;
+    bool formulas = true;
     for (const Level& level : levels) {
       const double requests = level.per_s * level.length_s();
       requests_at_[{level.per_s, level.stretch}] += requests;
       all += requests;
+      const double capacity = capacity_per_s(queue_, level.stretch);
+      formulas = formulas && (level.per_s >= kMostStationary * capacity ||
+                              has_formula(queue_, level.per_s * level.stretch, spacing_));
     }
-    if (!has_formula(queue_, spacing_) && all <= static_cast<double>(options_.most_simulated)) {
+    if (!formulas && all <= static_cast<double>(options_.most_simulated)) {
       changing_ = levels;
       flush();
       return std::move(approximated_);
@@ -111,7 +115,7 @@ class Approximation {
         const Time settled = level.begin + from_seconds(settle_s);
         if (changing) changing_.push_back({level.begin, settled, level.per_s, level.stretch});
         flush();
-        stationary({settled, level.end, level.per_s, level.stretch});
+        stationary({settled, level.end, level.per_s, level.stretch}, level.per_s);
         before_ = level;
         has_before_ = true;
         backlog = 0;
@@ -151,20 +155,21 @@ class Approximation {
     approximated_.requests[static_cast<std::size_t>(method)] += requests;
   }
 
-  void stationary(const Level& level) {
+  /// The requests of a level, with the latencies of a stationary queue at the rate `per_s`.
+  void stationary(const Level& level, double per_s) {
     const std::uint64_t requests = expected(level);
     if (level.per_s == 0) {
       approximated_.result.span += level.end - level.begin;
       return;
     }
-    auto found = known_.find({level.per_s, level.stretch});
+    auto found = known_.find({per_s, level.stretch});
     if (found == known_.end()) {
       ApproximationOptions options = options_;
-      const double at_level = requests_at_[{level.per_s, level.stretch}];
+      const double at_level = requests_at_[{per_s, level.stretch}];
       options.most_sampled = std::min(options.most_sampled, static_cast<std::uint64_t>(at_level));
       StationaryQueue stationary =
-          stationary_queue(stretched(queue_, level.stretch), level.per_s, spacing_, options);
-      found = known_.emplace(std::pair{level.per_s, level.stretch}, std::move(stationary)).first;
+          stationary_queue(stretched(queue_, level.stretch), per_s, spacing_, options);
+      found = known_.emplace(std::pair{per_s, level.stretch}, std::move(stationary)).first;
     }
     approximated_.result.add_scaled(found->second.result, level.end - level.begin, requests);
     count(found->second.method, requests);
@@ -224,8 +229,12 @@ class Approximation {
     double backlog = 0;
     for (const Level& level : changing_) {
       const double capacity = capacity_per_s(queue_, level.stretch);
-      const LatencyRecord service =
-          recorded(full_batch(stretched(queue_, level.stretch)), 1'000'000);
+      auto known = full_.find(level.stretch);
+      if (known == full_.end()) {
+        const LatencyLaw law = full_batch(stretched(queue_, level.stretch));
+        known = full_.emplace(level.stretch, recorded(law, 1'000'000)).first;
+      }
+      const LatencyRecord& service = known->second;
       for (int slice = 0; slice < kSlices; ++slice) {
         const Duration length = level.end - level.begin;
         Level part = level;
@@ -234,8 +243,7 @@ class Approximation {
         const double before = backlog;
         backlog = std::max(0.0, backlog + (level.per_s - capacity) * part.length_s());
         if (before + backlog == 0 || level.per_s == 0) {
-          part.per_s = std::min(part.per_s, kMostStationary * capacity);
-          stationary(part);
+          stationary(part, std::min(level.per_s, kMostStationary * capacity));
           continue;
         }
         const std::uint64_t requests = expected(part);
@@ -256,6 +264,7 @@ class Approximation {
   ApproximatedQueue approximated_;
   std::map<std::pair<double, double>, StationaryQueue> known_;  ///< by load and stretch
   std::map<std::pair<double, double>, double> requests_at_;     ///< the same
+  std::map<double, LatencyRecord> full_;  ///< services of full batches, by stretch
   std::vector<Level> changing_;  ///< levels in which the queue changes over time, not yet added
   Level before_;                 ///< the last stationary level
   bool has_before_ = false;
@@ -281,10 +290,13 @@ std::string_view name_of(Method method) {
   return "";
 }
 
-bool has_formula(const ServiceQueue& queue, Spacing spacing) {
+bool has_formula(const ServiceQueue& queue, double per_s, Spacing spacing) {
   if (spacing != Spacing::kPoisson) return false;
-  return queue.batching.largest == 1 ||
-         (queue.batching.longest_wait == Duration::zero() && batch_law_holds(queue));
+  if (queue.batching.largest == 1) {
+    return queue.variation == ServiceVariation::kExponential ||
+           queue.replicas <= kMostConstantServers;
+  }
+  return queue.batching.longest_wait == Duration::zero() && batch_law_holds(queue, per_s);
 }
 
 StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacing spacing,
@@ -293,7 +305,7 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   StationaryQueue stationary;
   const double service_s = queue.times.mean_s(queue.batching.largest);
   const double utilised = per_s / capacity_per_s(queue);
-  if (options.use_formulas && has_formula(queue, spacing)) {
+  if (options.use_formulas && has_formula(queue, per_s, spacing)) {
     constexpr std::uint64_t kRequests = 10'000'000;
     QueueResult& result = stationary.result;
     result.span = from_seconds(kRequests / per_s);
@@ -306,7 +318,7 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
       result.batches = static_cast<std::uint64_t>(std::llround(kRequests / law.mean_batch));
       busy = law.utilisation;
     } else {
-      result.latency = recorded(queue.variation == Variation::kExponential
+      result.latency = recorded(queue.variation == ServiceVariation::kExponential
                                     ? exponential_servers(per_s, service_s, queue.replicas)
                                     : constant_servers(per_s, service_s, queue.replicas),
                                 kRequests);
@@ -319,12 +331,12 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   // squared coefficients of variation of arrivals and services, 2. Here batches are served: of their arrivals the
   // coefficient is 1 / batch. This n gives a standard error of 1.5 %.
   const double batch = queue.batching.largest;
-  const double variation = 1 / batch + (queue.variation == Variation::kExponential ? 1 : 0);
+  const double variation = 1 / batch + (queue.variation == ServiceVariation::kExponential ? 1 : 0);
   const double idle = std::max(1 - utilised, 0.01);
   const double requests = std::clamp(16'000 * batch * variation / (idle * idle), 1e5,
                                      std::max(1e5, static_cast<double>(options.most_sampled)));
   const double span_s = requests / per_s;
-  const Load load = constant_load(per_s, from_seconds(span_s * 1.05));
+  const RequestLoad load = constant_load(per_s, from_seconds(span_s * 1.05));
   LoadRequests source(load, spacing, options.seed, options.entity);
   QueueSimulation simulation{.seed = options.seed, .entity = options.entity};
   simulation.from = from_seconds(span_s * 0.05);
@@ -334,8 +346,8 @@ StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacin
   return stationary;
 }
 
-ApproximatedQueue approximate_queue(const ServiceQueue& queue, const Load& load, Spacing spacing,
-                                    const ApproximationOptions& options) {
+ApproximatedQueue approximate_queue(const ServiceQueue& queue, const RequestLoad& load,
+                                    Spacing spacing, const ApproximationOptions& options) {
   check(queue);
   for (const Step& step : options.stretch.steps()) {
     if (step.value > 0) continue;

@@ -53,7 +53,7 @@ inline constexpr double kMostStationary = 0.97;
 
 /// Whether a formula gives the stationary queue: Poisson arrivals, and no batches (queue_formulas.hpp), or batches that
 /// wait for no fill where batch_law_holds() (batch_formula.hpp).
-bool has_formula(const ServiceQueue& queue, Spacing spacing);
+bool has_formula(const ServiceQueue& queue, double per_s, Spacing spacing);
 
 /// Latencies of a queue that has been served for ever at `per_s`, above 0 and at most kMostStationary of
 /// capacity_per_s(): by a formula, or a simulated sample of 10^5 to most_sampled requests, more the nearer the load is to
@@ -61,9 +61,9 @@ bool has_formula(const ServiceQueue& queue, Spacing spacing);
 StationaryQueue stationary_queue(const ServiceQueue& queue, double per_s, Spacing spacing,
                                  const ApproximationOptions& options);
 
-/// The requests of a load from 0 to its end. Where there is no formula and the load has no more requests than
-/// most_simulated, all are simulated. InputError as by check(), and for a stretch of 0.
-ApproximatedQueue approximate_queue(const ServiceQueue& queue, const Load& load, Spacing spacing,
-                                    const ApproximationOptions& options);
+/// The requests of a load from 0 to its end. Where some level has no formula and the load has no more requests
+/// than most_simulated, all are simulated. InputError as by check(), and for a stretch of 0.
+ApproximatedQueue approximate_queue(const ServiceQueue& queue, const RequestLoad& load,
+                                    Spacing spacing, const ApproximationOptions& options);
 
 }  // namespace corun::inline services

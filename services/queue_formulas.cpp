@@ -28,13 +28,12 @@ std::vector<double> poisson_probabilities(double mean, std::size_t n) {
 }
 
 LatencyLaw exponential_servers(double per_s, double mean_service_s, int k) {
+  // Erlang's B formula by its recursion in the number of servers, which neither overflows nor subtracts; then C.
   const double offered = per_s * mean_service_s;
+  double blocked = 1;
+  for (int n = 1; n <= k; ++n) blocked = offered * blocked / (n + offered * blocked);
   const double idle = 1 - offered / k;
-  double term = 1;
-  double sum = 1;
-  for (int n = 1; n < k; ++n) sum += term *= offered / n;
-  const double full = term * offered / k / idle;
-  const double waits = full / (sum + full);
+  const double waits = blocked / (idle + (1 - idle) * blocked);
   const double mu = 1 / mean_service_s;
   const double theta = k * mu - per_s;
   const auto exceeds = [=](double t_s) {

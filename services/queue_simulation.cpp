@@ -113,7 +113,7 @@ QueueResult simulate_queue(const ServiceQueue& queue, RequestSource& source,
     while (size < largest && waiting.has(size) && waiting.arrival(size) <= start) ++size;
     const double mean_s = queue.times.mean_s(static_cast<int>(size));
     const double work_s =
-        queue.variation == Variation::kConstant ? mean_s : rng.exponential(mean_s);
+        queue.variation == ServiceVariation::kConstant ? mean_s : rng.exponential(mean_s);
     const Time finish = work.end(start, work_s);
 
     bool counts = false;

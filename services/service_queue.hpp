@@ -22,8 +22,8 @@ struct Batching {
 /// requests end together.
 struct ServiceQueue {
   ServiceTimes times;
-  Variation variation = Variation::kConstant;
-  Batching batching;
+  ServiceVariation variation = ServiceVariation::kConstant;
+  Batching batching = {};
   int replicas = 1;
 };
 

@@ -27,7 +27,7 @@ class ServiceTimes {
   std::vector<double> mean_s_;  ///< by batch size - 1
 };
 
-enum class Variation {
+enum class ServiceVariation {
   kConstant,     ///< each batch takes the mean of its size
   kExponential,  ///< exponentially distributed with that mean
 };

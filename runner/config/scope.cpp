@@ -82,8 +82,9 @@ constexpr auto kTopics = std::to_array<Topic>({
      "job",
      "cpu_milli memory_mib cluster.cpu_milli_per_node kube-default", "docs/policies.md"},
     {"inference", "serving service request requests llm token tokens", kPartly,
-     "only as a job of fixed length with a profile: no requests, no latency", "solo_s gpu_util_pct",
-     "docs/formats.md"},
+     "corun service gives the latency of a service alone from its load of requests; on a cluster "
+     "inference is a job of fixed length with a profile",
+     "solo_s gpu_util_pct", "docs/services.md"},
     {"failures", "failure fault faults crash outage mtbf maintenance", kPartly,
      "jobs fail when memory runs out; nodes and GPUs never fail", "cluster.oom.retries",
      "docs/configuration.md"},

@@ -58,6 +58,9 @@ NEEDS_DATA = {  # data that are not part of the repository
     "kb eval privacy": "alnair/alnair_dataset.csv",
     "alnair/alnair_dataset.csv": "alnair/alnair_dataset.csv",
     "realruns/shockwave": "realruns/shockwave/trace.csv",
+    "serving/mig_latency": "serving/mig_latency_a100_80gb.csv",
+    "serving/parvagpu": "serving/parvagpu_latency.csv",
+    "requests/azure2023": "requests/azure2023_llm_conv.csv",
 }
 NEEDS_GPU = re.compile(r"live (corun|run|solo|validate|workload (?!--list))|validate live-out")
 # Those that take seconds of CPU time, the dearest first: begun last, one of them would keep a core idle at the end.

@@ -29,7 +29,7 @@ ROOMS = {
     "live": ["sim", "support", "processes", "traces", "models", "knowledge", "policies", "results", "runner"],
     "report": ["sim", "support", "policies", "results", "runner"],
     "cli": ["sim", "support", "traces", "models", "predictors", "knowledge", "policies", "results", "evaluation", "runner",
-            "live", "report"],
+            "live", "report", "services"],
     "python": ["sim", "support", "models", "policies", "results", "runner"],
 }
 FREE = ("bench", "tests")

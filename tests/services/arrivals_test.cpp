@@ -25,7 +25,7 @@ std::vector<Time> all_of(RequestSource& source, std::size_t piece = 1000) {
   }
 }
 
-std::vector<Time> requests(const Load& load, Spacing spacing = Spacing::kPoisson,
+std::vector<Time> requests(const RequestLoad& load, Spacing spacing = Spacing::kPoisson,
                            std::uint64_t seed = 1, std::uint64_t entity = 0,
                            std::size_t piece = 1000) {
   LoadRequests source(load, spacing, seed, entity);
@@ -50,7 +50,7 @@ TEST(Arrivals, EvenOnesHaveTheLoadsNumberAndGap) {
 
 TEST(Arrivals, EvenOnesKeepTheirPhaseOverChangesOfTheRate) {
   // 1.5 requests in the first 3 s, then 2 per second: the second request comes when half of one is left.
-  const Load load{StepFunction({{0s, 0.5}, {3s, 2.0}, {5s, 0.0}, {9s, 1.0}}), 10s};
+  const RequestLoad load{StepFunction({{0s, 0.5}, {3s, 2.0}, {5s, 0.0}, {9s, 1.0}}), 10s};
   EXPECT_EQ(requests(load, Spacing::kEven), (std::vector<Time>{1s, 3s, 3500ms, 4s, 4500ms, 9s}));
 }
 
@@ -69,7 +69,7 @@ TEST(Arrivals, PoissonOnesHaveTheLoadsMeanAndVarianceInEveryWindow) {
 }
 
 TEST(Arrivals, ANamedStreamPerServiceWhateverThePieces) {
-  const Load load = constant_load(50, 20s);
+  const RequestLoad load = constant_load(50, 20s);
   EXPECT_EQ(requests(load), requests(load, Spacing::kPoisson, 1, 0, 7));
   EXPECT_NE(requests(load), requests(load, Spacing::kPoisson, 2));
   EXPECT_NE(requests(load), requests(load, Spacing::kPoisson, 1, 1));
@@ -82,8 +82,8 @@ TEST(Arrivals, NoneAtOrAfterTheEndAndNoneWithoutALoad) {
   EXPECT_LT(times.back(), 10ms);
 }
 
-TEST(Load, ADailyWaveHasItsMeanAndItsPeak) {
-  const Load load = diurnal_load({.mean_per_s = 10, .swing = 0.4}, 72h);
+TEST(RequestLoad, ADailyWaveHasItsMeanAndItsPeak) {
+  const RequestLoad load = diurnal_load({.mean_per_s = 10, .swing = 0.4}, 72h);
   EXPECT_NEAR(mean_rate(load), 10, 1e-9);
   EXPECT_NEAR(load.per_s.at(14h), 14, 0.01);
   EXPECT_NEAR(load.per_s.at(26h), 6, 0.01);  // half a period away
@@ -93,18 +93,18 @@ TEST(Load, ADailyWaveHasItsMeanAndItsPeak) {
   EXPECT_EQ(load.per_s.steps().size(), 3 * 96U);
 }
 
-TEST(Load, BurstsTakeTheirShareOfTime) {
+TEST(RequestLoad, BurstsTakeTheirShareOfTime) {
   const Bursts bursts{.base_per_s = 1, .burst_per_s = 11, .mean_between = 30s, .mean_length = 10s};
-  const Load load = burst_load(bursts, 400'000s, 3);
+  const RequestLoad load = burst_load(bursts, 400'000s, 3);
   // 10^4 bursts: the share 1/4 of time has a standard error of about 1/4 3/4 sqrt(2 / 10^4).
   EXPECT_NEAR(mean_rate(load), 1 + 10 * 0.25, 5 * 10 * 0.1875 * std::sqrt(2 / 1e4));
   EXPECT_EQ(load.per_s.at(0s), 1);
   EXPECT_NE(burst_load(bursts, 1000s, 3, 1).per_s.end_of(0), load.per_s.end_of(0));
 }
 
-TEST(Load, OfATraceCountsItsRequests) {
+TEST(RequestLoad, OfATraceCountsItsRequests) {
   const std::vector<Time> trace{0s, 1s, 1s, 9500ms, 20s};
-  const Load load = load_of(trace, 10s);
+  const RequestLoad load = load_of(trace, 10s);
   EXPECT_EQ(load.end, 30s);
   EXPECT_DOUBLE_EQ(load.per_s.at(5s), 0.4);
   EXPECT_DOUBLE_EQ(load.per_s.at(15s), 0);
@@ -116,7 +116,7 @@ TEST(Arrivals, OfATraceAtAnotherRate) {
   EXPECT_EQ(all_of(source), (std::vector<Time>{0s, 1s, 1500ms}));
 }
 
-TEST(Load, RefusesWhatIsNone) {
+TEST(RequestLoad, RefusesWhatIsNone) {
   EXPECT_NE(refusal([] { constant_load(-1, 1s); }).find("expected 0 to 1e9"), std::string::npos);
   EXPECT_NE(refusal([] { constant_load(std::nan(""), 1s); }).find("found nan"), std::string::npos);
   EXPECT_NE(refusal([] { constant_load(1, 0s); }).find("end of a load"), std::string::npos);

@@ -6,8 +6,8 @@
 namespace corun::test {
 
 /// One measured time for all batch sizes up to `largest`.
-inline ServiceQueue queue_of(double mean_s, int replicas, Variation variation, int largest = 1,
-                             Duration longest_wait = Duration{0}) {
+inline ServiceQueue queue_of(double mean_s, int replicas, ServiceVariation variation,
+                             int largest = 1, Duration longest_wait = Duration{0}) {
   return {ServiceTimes({{largest, mean_s}}), variation, {largest, longest_wait}, replicas};
 }
 

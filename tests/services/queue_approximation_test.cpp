@@ -69,7 +69,7 @@ struct Point {
   double utilisation;
   int batch;
   int replicas;
-  Variation variation;
+  ServiceVariation variation;
   bool waits;  ///< for half of the time in which a batch fills
 };
 
@@ -79,7 +79,8 @@ std::vector<Point> grid() {
   for (const double utilisation : {0.1, 0.3, 0.5, 0.7, 0.9}) {
     for (const int batch : {1, 2, 4, 8, 16}) {
       for (const int replicas : {1, 2, 4, 8}) {
-        for (const Variation variation : {Variation::kConstant, Variation::kExponential}) {
+        for (const ServiceVariation variation :
+             {ServiceVariation::kConstant, ServiceVariation::kExponential}) {
           points.push_back({utilisation, batch, replicas, variation, false});
         }
       }
@@ -104,26 +105,28 @@ void expect_agreement_at(const Point& point) {
   const ServiceQueue queue = queue_at(point);
   const double per_s = point.utilisation * capacity_per_s(queue);
   const StationaryQueue approximated = stationary_queue(queue, per_s, Spacing::kPoisson, {});
-  const double variation = point.variation == Variation::kExponential ? 1 + point.batch : 1;
+  const double variation = point.variation == ServiceVariation::kExponential ? 1 + point.batch : 1;
   const double idle = 1 - point.utilisation;
   const double requests = std::clamp(8'000 * variation / idle / idle, 1e5, 1.4e7);
   const LatencyRecord simulated = test::served(queue, per_s, requests / per_s, 11).latency;
   SCOPED_TRACE("utilisation " + std::to_string(point.utilisation) + ", batch " +
                std::to_string(point.batch) + ", replicas " + std::to_string(point.replicas) +
-               (point.variation == Variation::kConstant ? ", constant" : ", exponential") +
+               (point.variation == ServiceVariation::kConstant ? ", constant" : ", exponential") +
                (point.waits ? ", waits" : ""));
   const double mean_s = simulated.mean_s();
   EXPECT_NEAR(approximated.result.latency.mean_s(), mean_s, kOfMean * mean_s);
   const double p99_s = simulated.quantile_s(0.99);
   EXPECT_NEAR(approximated.result.latency.quantile_s(0.99), p99_s, kOfTail * p99_s);
-  EXPECT_EQ(approximated.method == Method::kFormula, has_formula(queue, Spacing::kPoisson));
+  EXPECT_EQ(approximated.method == Method::kFormula, has_formula(queue, per_s, Spacing::kPoisson));
   EXPECT_NEAR(approximated.result.offered_per_s(), per_s, 0.02 * per_s);
 }
 
 TEST(QueueApproximation, FormulasAgreeWithTheSimulationOverTheGrid) {
   int points = 0;  // without batches, one replica, batches of 2 with exponential service
   for (const Point& point : grid()) {
-    if (!has_formula(queue_at(point), Spacing::kPoisson)) continue;
+    const ServiceQueue queue = queue_at(point);
+    const double per_s = point.utilisation * capacity_per_s(queue);
+    if (!has_formula(queue, per_s, Spacing::kPoisson)) continue;
     expect_agreement_at(point);
     ++points;
   }
@@ -133,9 +136,9 @@ TEST(QueueApproximation, FormulasAgreeWithTheSimulationOverTheGrid) {
 TEST(QueueApproximation, ReplicasThatTakeLargeBatchesInLittleMoreTime) {
   for (const double utilisation : {0.3, 0.7, 0.9}) {
     const ServiceQueue queue{
-        ServiceTimes({{1, 0.02}, {16, 0.03}}), Variation::kExponential, {16, 0s}, 4};
-    ASSERT_TRUE(has_formula(queue, Spacing::kPoisson));
+        ServiceTimes({{1, 0.02}, {16, 0.03}}), ServiceVariation::kExponential, {16, 0s}, 4};
     const double per_s = utilisation * capacity_per_s(queue);
+    ASSERT_TRUE(has_formula(queue, per_s, Spacing::kPoisson));
     const StationaryQueue approximated = stationary_queue(queue, per_s, Spacing::kPoisson, {});
     const QueueResult served = test::served(queue, per_s, 3e6 / per_s, 11);
     const double mean_s = served.latency.mean_s();
@@ -148,14 +151,14 @@ TEST(QueueApproximation, ReplicasThatTakeLargeBatchesInLittleMoreTime) {
 }
 
 TEST(QueueApproximation, SamplesAgreeWithTheSimulation) {
-  expect_agreement_at({0.1, 16, 1, Variation::kExponential, true});
-  expect_agreement_at({0.7, 4, 2, Variation::kExponential, true});
-  expect_agreement_at({0.9, 16, 8, Variation::kConstant, false});
-  expect_agreement_at({0.9, 4, 1, Variation::kConstant, true});
+  expect_agreement_at({0.1, 16, 1, ServiceVariation::kExponential, true});
+  expect_agreement_at({0.7, 4, 2, ServiceVariation::kExponential, true});
+  expect_agreement_at({0.9, 16, 8, ServiceVariation::kConstant, false});
+  expect_agreement_at({0.9, 4, 1, ServiceVariation::kConstant, true});
 }
 
 /// Both methods on one load. The simulation has the requests of five seeds.
-void expect_agreement(const ServiceQueue& queue, const Load& load,
+void expect_agreement(const ServiceQueue& queue, const RequestLoad& load,
                       const ApproximationOptions& options, Method expected) {
   const ApproximatedQueue approximated = approximate_queue(queue, load, Spacing::kPoisson, options);
   QueueResult simulated;
@@ -184,8 +187,8 @@ void expect_agreement(const ServiceQueue& queue, const Load& load,
 }
 
 TEST(QueueApproximation, ADayOfChangingLoad) {
-  const ServiceQueue queue = queue_of(0.05, 1, Variation::kExponential);
-  const Load load =
+  const ServiceQueue queue = queue_of(0.05, 1, ServiceVariation::kExponential);
+  const RequestLoad load =
       diurnal_load({.mean_per_s = 10, .swing = 0.6, .period = 4h, .peak = 2h, .steps = 24}, 8h);
   expect_agreement(queue, load, {}, Method::kFormula);
   ApproximationOptions samples;
@@ -195,15 +198,15 @@ TEST(QueueApproximation, ADayOfChangingLoad) {
 }
 
 TEST(QueueApproximation, AStretchThatChanges) {
-  const ServiceQueue queue = queue_of(0.05, 2, Variation::kConstant);
+  const ServiceQueue queue = queue_of(0.05, 2, ServiceVariation::kConstant);
   ApproximationOptions options;
   options.stretch = StepFunction({{0s, 1}, {2000s, 1.5}, {4000s, 1.2}});
   expect_agreement(queue, constant_load(20, 6000s), options, Method::kFormula);
 }
 
 TEST(QueueApproximation, AnOverloadThatDrains) {
-  const ServiceQueue queue = queue_of(0.05, 1, Variation::kConstant);
-  const Load load{StepFunction({{0s, 10}, {1000s, 30}, {1500s, 10}}), 4000s};
+  const ServiceQueue queue = queue_of(0.05, 1, ServiceVariation::kConstant);
+  const RequestLoad load{StepFunction({{0s, 10}, {1000s, 30}, {1500s, 10}}), 4000s};
   expect_agreement(queue, load, {}, Method::kSimulated);
   ApproximationOptions fluid;
   fluid.most_simulated = 0;
@@ -211,22 +214,47 @@ TEST(QueueApproximation, AnOverloadThatDrains) {
 }
 
 TEST(QueueApproximation, LevelsTooShortToSettleAreSimulated) {
-  const ServiceQueue queue = queue_of(0.5, 2, Variation::kExponential);
+  const ServiceQueue queue = queue_of(0.5, 2, ServiceVariation::kExponential);
   std::vector<Step> steps;
   for (int i = 0; i < 400; ++i) steps.push_back({i * 10s, i % 2 == 0 ? 1.0 : 5.0});
   expect_agreement(queue, {StepFunction(steps), 4000s}, {}, Method::kSimulated);
 }
 
 TEST(QueueApproximation, AShortSpanWithoutFormulaIsSimulated) {
-  const ServiceQueue queue = queue_of(0.05, 2, Variation::kConstant, 4, 20ms);
+  const ServiceQueue queue = queue_of(0.05, 2, ServiceVariation::kConstant, 4, 20ms);
   expect_agreement(queue, constant_load(100, 500s), {}, Method::kSimulated);
   ApproximationOptions samples;
   samples.most_simulated = 0;
   expect_agreement(queue, constant_load(100, 500s), samples, Method::kSample);
 }
 
+TEST(QueueApproximation, AFluidNearCapacityKeepsItsRequests) {
+  ApproximationOptions fluid;
+  fluid.most_simulated = 0;
+  const ServiceQueue queue = queue_of(0.05, 1, ServiceVariation::kConstant);
+  for (const double per_s : {19.6, 20.0, 25.0}) {
+    const auto found =
+        approximate_queue(queue, constant_load(per_s, 100s), Spacing::kPoisson, fluid);
+    EXPECT_EQ(found.result.latency.count(), static_cast<std::uint64_t>(std::llround(100 * per_s)));
+    EXPECT_EQ(found.result.span, 100s);
+    EXPECT_LE(found.result.utilisation(), 1.000001);
+  }
+}
+
+TEST(QueueApproximation, ManyReplicasAndLargeBatchesTakeLittleTimeAndMemory) {
+  for (const ServiceVariation variation :
+       {ServiceVariation::kConstant, ServiceVariation::kExponential}) {
+    const ServiceQueue many = queue_of(0.5, 20'000, variation);
+    const StationaryQueue found = stationary_queue(many, 36'000, Spacing::kPoisson, {});
+    EXPECT_NEAR(found.result.latency.mean_s(), 0.5, 0.005);
+    const ServiceQueue large = queue_of(1, 1, variation, 100'000);
+    EXPECT_FALSE(has_formula(large, 90'000, Spacing::kPoisson));
+    EXPECT_FALSE(has_formula(queue_of(1, 2, variation, 64), 125, Spacing::kPoisson));
+  }
+}
+
 TEST(QueueApproximation, NoLoadNoRequests) {
-  const ApproximatedQueue none = approximate_queue(queue_of(1, 1, Variation::kConstant),
+  const ApproximatedQueue none = approximate_queue(queue_of(1, 1, ServiceVariation::kConstant),
                                                    constant_load(0, 1h), Spacing::kPoisson, {});
   EXPECT_EQ(none.result.latency.count(), 0U);
   EXPECT_EQ(none.result.span, 1h);
@@ -234,8 +262,8 @@ TEST(QueueApproximation, NoLoadNoRequests) {
 }
 
 TEST(QueueApproximation, TheSameBytesAgain) {
-  const ServiceQueue queue = queue_of(0.05, 2, Variation::kExponential, 4, 20ms);
-  const Load load = burst_load({2, 100, 100s, 10s}, 2000s, 5);
+  const ServiceQueue queue = queue_of(0.05, 2, ServiceVariation::kExponential, 4, 20ms);
+  const RequestLoad load = burst_load({2, 100, 100s, 10s}, 2000s, 5);
   const auto once = approximate_queue(queue, load, Spacing::kPoisson, {});
   const auto again = approximate_queue(queue, load, Spacing::kPoisson, {});
   EXPECT_EQ(once.result.latency.mean_s(), again.result.latency.mean_s());
@@ -245,7 +273,7 @@ TEST(QueueApproximation, TheSameBytesAgain) {
 TEST(QueueApproximation, RefusesAStretchOfZero) {
   ApproximationOptions options;
   options.stretch = StepFunction(0.0);
-  EXPECT_THROW(approximate_queue(queue_of(1, 1, Variation::kConstant), constant_load(1, 1h),
+  EXPECT_THROW(approximate_queue(queue_of(1, 1, ServiceVariation::kConstant), constant_load(1, 1h),
                                  Spacing::kPoisson, options),
                InputError);
 }

@@ -50,7 +50,7 @@ Estimate over_seeds(const std::function<double(std::uint64_t)>& value) {
 
 TEST(ClosedForms, OneServerExponential) {
   // M/M/1: the time in the system is exponential with rate mu - lambda.
-  const ServiceQueue queue = queue_of(0.1, 1, Variation::kExponential);
+  const ServiceQueue queue = queue_of(0.1, 1, ServiceVariation::kExponential);
   for (const double per_s : {1.0, 5.0, 8.0}) {
     const Estimate mean = over_seeds(
         [&](auto seed) { return served(queue, per_s, 2e5 / per_s, seed).latency.mean_s(); });
@@ -64,7 +64,7 @@ TEST(ClosedForms, OneServerExponential) {
 
 TEST(ClosedForms, OneServerConstant) {
   // M/D/1, Pollaczek and Khinchine: D + rho D / (2 (1 - rho)).
-  const ServiceQueue queue = queue_of(0.1, 1, Variation::kConstant);
+  const ServiceQueue queue = queue_of(0.1, 1, ServiceVariation::kConstant);
   for (const double rho : {0.1, 0.5, 0.9}) {
     const Estimate mean = over_seeds(
         [&](auto seed) { return served(queue, rho * 10, 1e5 / rho / 10, seed).latency.mean_s(); });
@@ -83,7 +83,7 @@ TEST(ClosedForms, ManyServersExponential) {
     for (int n = 1; n < k; ++n) sum += term *= offered / n;
     const double full = term * offered / k / (1 - 0.8);
     const double waits = full / (sum + full);
-    const ServiceQueue queue = queue_of(1, k, Variation::kExponential);
+    const ServiceQueue queue = queue_of(1, k, ServiceVariation::kExponential);
     const Estimate mean = over_seeds(
         [&](auto seed) { return served(queue, offered, 1e5 / offered, seed).latency.mean_s(); });
     EXPECT_WITHIN_INTERVAL(mean, 1 + waits / (k - offered));
@@ -93,14 +93,14 @@ TEST(ClosedForms, ManyServersExponential) {
 TEST(ClosedForms, FixedBatches) {
   // With replicas enough to wait for none, request i of a batch of B waits for B - i others: (B - 1) / (2 lambda).
   for (const int batch : {2, 8, 16}) {
-    const ServiceQueue queue = queue_of(0.05, 50, Variation::kConstant, batch, kNever);
+    const ServiceQueue queue = queue_of(0.05, 50, ServiceVariation::kConstant, batch, kNever);
     const Estimate mean =
         over_seeds([&](auto seed) { return served(queue, 20, 500, seed).latency.mean_s(); });
     EXPECT_WITHIN_INTERVAL(mean, 0.05 + (batch - 1) / 40.0);
     EXPECT_EQ(served(queue, 20, 500).mean_batch() > batch - 0.1, true);
   }
   // Evenly spaced, to the nanosecond: 4 requests, one a second, 2 s of service.
-  const ServiceQueue queue = queue_of(2, 1, Variation::kConstant, 4, kNever);
+  const ServiceQueue queue = queue_of(2, 1, ServiceVariation::kConstant, 4, kNever);
   const QueueResult even = served(queue, 1, 400, 1, Spacing::kEven);
   EXPECT_EQ(even.latency.count(), 360U);
   EXPECT_NEAR(even.latency.mean_s(), 2 + 1.5, 1e-12);
@@ -126,7 +126,7 @@ struct Listed {
 };
 
 TEST(QueueSimulation, ABatchWaitsForItsFillOrItsTime) {
-  const ServiceQueue queue{ServiceTimes({{1, 1}, {4, 4}}), Variation::kConstant, {4, 2s}, 1};
+  const ServiceQueue queue{ServiceTimes({{1, 1}, {4, 4}}), ServiceVariation::kConstant, {4, 2s}, 1};
   Listed run{{0s, 1s, 10s, 10s, 10s, 10s, 11s, 20s}};
   run.serve(queue);
   ASSERT_EQ(run.batches.size(), 4U);
@@ -140,7 +140,7 @@ TEST(QueueSimulation, ABatchWaitsForItsFillOrItsTime) {
 }
 
 TEST(QueueSimulation, StretchChangesTheSpeedOfARunningBatch) {
-  const ServiceQueue queue = queue_of(10, 1, Variation::kConstant);
+  const ServiceQueue queue = queue_of(10, 1, ServiceVariation::kConstant);
   QueueSimulation simulation;
   simulation.stretch = StepFunction({{0s, 1}, {5s, 2}, {9s, 4}});
   Listed run{{0s, 100s}};
@@ -150,7 +150,7 @@ TEST(QueueSimulation, StretchChangesTheSpeedOfARunningBatch) {
 }
 
 TEST(QueueSimulation, CountsOnlyTheAskedSpan) {
-  const ServiceQueue queue = queue_of(2, 1, Variation::kConstant);
+  const ServiceQueue queue = queue_of(2, 1, ServiceVariation::kConstant);
   QueueSimulation simulation;
   simulation.from = 1s;
   simulation.until = 11s;
@@ -180,7 +180,7 @@ std::pair<ServiceQueue, std::vector<Time>> random_case(Rng& rng) {
     now += rng.below(1 + rng.below(4)) * 1ms;
     arrivals.push_back(now);
   }
-  return {{ServiceTimes(times), Variation::kConstant, {largest, wait}, replicas}, arrivals};
+  return {{ServiceTimes(times), ServiceVariation::kConstant, {largest, wait}, replicas}, arrivals};
 }
 
 /// What happens by the rules of `Batching`, millisecond by millisecond.
@@ -257,7 +257,7 @@ TEST(QueueSimulation, LittlesLawOnRandomInputs) {
 }
 
 TEST(QueueSimulation, NoReplicaServesTwoBatchesAtOnce) {
-  const ServiceQueue queue = queue_of(0.1, 3, Variation::kExponential, 4, 20ms);
+  const ServiceQueue queue = queue_of(0.1, 3, ServiceVariation::kExponential, 4, 20ms);
   LoadRequests source(constant_load(80, 100s), Spacing::kPoisson, 4);
   std::vector<Time> idle(3, Time{0});
   Time last{0};
@@ -285,12 +285,15 @@ TEST(QueueSimulation, RefusesServicesThatCannotBe) {
     }
     return "";
   };
-  EXPECT_NE(refusal(queue_of(1, 0, Variation::kConstant)).find("replicas"), std::string::npos);
-  ServiceQueue large = queue_of(1, 1, Variation::kConstant);
+  EXPECT_NE(refusal(queue_of(1, 0, ServiceVariation::kConstant)).find("replicas"),
+            std::string::npos);
+  ServiceQueue large = queue_of(1, 1, ServiceVariation::kConstant);
   large.batching.largest = 2;
   EXPECT_NE(refusal(large).find("expected 1 to 1"), std::string::npos);
-  EXPECT_NE(refusal(queue_of(1, 1, Variation::kConstant, 1, -1s)).find("wait"), std::string::npos);
-  EXPECT_NE(refusal(queue_of(1, 1, Variation::kConstant), 0).find("stretch"), std::string::npos);
+  EXPECT_NE(refusal(queue_of(1, 1, ServiceVariation::kConstant, 1, -1s)).find("wait"),
+            std::string::npos);
+  EXPECT_NE(refusal(queue_of(1, 1, ServiceVariation::kConstant), 0).find("stretch"),
+            std::string::npos);
   EXPECT_THROW(ServiceTimes({}), InputError);
   EXPECT_THROW(ServiceTimes({{2, 1}, {2, 1}}), InputError);
   EXPECT_THROW(ServiceTimes({{1, 0}}), InputError);

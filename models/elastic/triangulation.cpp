@@ -37,7 +37,8 @@ class QhullRun {
 
 std::vector<Corners> delaunay_of(const std::vector<Triangulation::Point>& points) {
   std::vector<coordT> coordinates;
-  for (const auto& point : points) coordinates.insert(coordinates.end(), point.begin(), point.end());
+  for (const auto& point : points)
+    coordinates.insert(coordinates.end(), point.begin(), point.end());
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> messages(std::tmpfile(), close);
   std::FILE* const errors = messages != nullptr ? messages.get() : stderr;

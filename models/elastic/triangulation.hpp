@@ -31,7 +31,8 @@ class Triangulation {
  private:
   struct Simplex {
     std::array<std::size_t, 4> corners{};
-    std::array<std::array<double, 3>, 3> inverse{};  ///< from an offset to the last corner to weights of the others
+    std::array<std::array<double, 3>, 3>
+        inverse{};  ///< from an offset to the last corner to weights of the others
     Point least{};
     Point greatest{};
   };

@@ -77,8 +77,8 @@ class Optimus final : public Policy {
     if (gpus % largest_node_ > 0) on_nodes_.push_back(gpus % largest_node_);
     std::uint32_t type = 0;
     while (job.gpu_models != 0 && (job.gpu_models >> type & 1U) == 0) ++type;
-    return belief_->remaining_s(
-        job, {gpus, static_cast<int>(on_nodes_.size()), 1, type, on_nodes_}, view.now());
+    return belief_->remaining_s(job, {gpus, static_cast<int>(on_nodes_.size()), 1, type, on_nodes_},
+                                view.now());
   }
 
   /// What the job gains by one GPU more; 0 if it may not have it.
@@ -127,7 +127,8 @@ class Optimus final : public Policy {
       std::vector<GpuId>& held = held_.at(id);
       if (!job.started || held.empty()) continue;
       const auto share = gpus_of.find(id);
-      const bool stays = share != gpus_of.end() && static_cast<std::size_t>(share->second) == held.size();
+      const bool stays =
+          share != gpus_of.end() && static_cast<std::size_t>(share->second) == held.size();
       // A job that started at this instant cannot be moved yet.
       if (stays || *job.started == view.now()) {
         gpus_of.erase(id);
@@ -148,7 +149,8 @@ class Optimus final : public Policy {
       std::vector<GpuId> gpus =
           job.gpu_models == 0
               ? freest_nodes(view.state(), free, share.gpus)
-              : freest_nodes(view.state(), of_types(view.state(), free, job.gpu_models), share.gpus);
+              : freest_nodes(view.state(), of_types(view.state(), free, job.gpu_models),
+                             share.gpus);
       if (gpus.empty()) continue;
       view.state().each_node(
           gpus, [&](NodeId node, std::span<const GpuId> own) { free.erase(own, node); });
@@ -173,15 +175,15 @@ PolicyEntry optimus_entry() {
   traits.moves_running_jobs = true;
   traits.preempts = true;
   traits.shares = false;
-  return {.name = "optimus",
-          .description =
-              "GPUs one at a time to the elastic job whose remaining time falls most (Optimus, EuroSys 2018)",
-          .needs = PolicyNeeds::kAllocations,
-          .parameters = {},
-          .make = [](PolicyContext context) {
-            return std::make_unique<Optimus>(context.allocations);
-          },
-          .traits = traits};
+  return {
+      .name = "optimus",
+      .description =
+          "GPUs one at a time to the elastic job whose remaining time falls most (Optimus, EuroSys "
+          "2018)",
+      .needs = PolicyNeeds::kAllocations,
+      .parameters = {},
+      .make = [](PolicyContext context) { return std::make_unique<Optimus>(context.allocations); },
+      .traits = traits};
 }
 
 }  // namespace corun::inline policies

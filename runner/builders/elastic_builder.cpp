@@ -45,9 +45,10 @@ void limit_local_batches(const Config& config, NamedPrograms& programs) {
     const auto samples =
         equal == std::string::npos ? std::nullopt : parse_integer(part.substr(equal + 1));
     if (!samples || *samples < 1 || *samples > 1'000'000) {
-      throw InputError(place, fmt::format("found '{}', expected MODEL=SAMPLES, several separated by "
-                                          "commas, such as yolov3=8",
-                                          printable(part)));
+      throw InputError(place,
+                       fmt::format("found '{}', expected MODEL=SAMPLES, several separated by "
+                                   "commas, such as yolov3=8",
+                                   printable(part)));
     }
     const auto program = programs.find(name);
     if (program == programs.end()) {
@@ -99,7 +100,8 @@ std::uint32_t types_of(const ElasticJobs::Program& program) {
   for (std::size_t t = 0; t < program.on_types.size(); ++t) {
     if (program.on_types[t]) types |= std::uint32_t{1} << t;
   }
-  const bool all = std::ranges::all_of(program.on_types, [](const auto& on) { return on.has_value(); });
+  const bool all =
+      std::ranges::all_of(program.on_types, [](const auto& on) { return on.has_value(); });
   return all ? 0 : types;
 }
 
@@ -113,8 +115,9 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
   const WorkloadConfig& w = config.workload;
   const std::string path_place = config.place("workload.path");
   if (config.cluster.virtual_clusters) {
-    throw InputError(config.place("cluster.virtual_clusters"),
-                     "the jobs of source pollux are one queue, expected no virtual clusters; leave it out");
+    throw InputError(
+        config.place("cluster.virtual_clusters"),
+        "the jobs of source pollux are one queue, expected no virtual clusters; leave it out");
   }
   NamedPrograms named = read_programs(config, files);
   limit_local_batches(config, named);
@@ -131,23 +134,22 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     const std::string_view name = keys.text(job.key);
     const auto at = std::ranges::find(names, name);
     if (at == names.end()) {
-      throw InputError(path_place, "job '" + printable(job.name) + "' trains '" + printable(name) +
-                                       "', which workload.programs does not have: " +
-                                       did_you_mean(name, names));
+      throw InputError(
+          path_place, "job '" + printable(job.name) + "' trains '" + printable(name) +
+                          "', which workload.programs does not have: " + did_you_mean(name, names));
     }
     const auto number = static_cast<std::size_t>(at - names.begin());
     const ElasticJobs::Program& program = programs[number];
     if (std::ranges::none_of(program.on_types, [](const auto& on) { return on.has_value(); })) {
-      throw InputError(path_place,
-                       "job '" + printable(job.name) + "' trains '" + printable(name) +
-                           "', which was not measured on " + cluster.gpu_types() +
-                           "; take other machines (cluster.machines)");
+      throw InputError(path_place, "job '" + printable(job.name) + "' trains '" + printable(name) +
+                                       "', which was not measured on " + cluster.gpu_types() +
+                                       "; take other machines (cluster.machines)");
     }
     program_of.push_back(number);
     JobSpec& spec = job.spec;
     spec.gpu_models = types_of(program);
-    const ProgramOnType& first = **std::ranges::find_if(
-        program.on_types, [](const auto& on) { return on.has_value(); });
+    const ProgramOnType& first =
+        **std::ranges::find_if(program.on_types, [](const auto& on) { return on.has_value(); });
     spec.start_cost = w.start_s ? from_seconds(*w.start_s) : first.start_cost;
     if (w.adaptivity == Adaptivity::kRigid) continue;
     const double most = w.adaptivity == Adaptivity::kStrongScaling
@@ -165,8 +167,8 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     job.spec.first_phase = static_cast<std::uint32_t>(trace.phases.size());
     job.spec.phases = static_cast<std::uint32_t>(epochs);
     const bool chooses = w.adaptivity == Adaptivity::kAdaptive;
-    elastic->add({program_of[j], chooses ? 0 : static_cast<int>(job.batch_size),
-                  job.spec.first_phase});
+    elastic->add(
+        {program_of[j], chooses ? 0 : static_cast<int>(job.batch_size), job.spec.first_phase});
     std::uint32_t type = 0;
     while (job.spec.gpu_models != 0 && (job.spec.gpu_models >> type & 1U) == 0) ++type;
     const std::vector<int> on_nodes = close_together(cluster.spec, type, job.spec.gpus);

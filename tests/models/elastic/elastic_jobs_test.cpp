@@ -75,8 +75,8 @@ TEST(ElasticJobs, GradientsAreLinearBetweenBatchSizes) {
   const double batch = 26;
   const double share = (batch - 10) / 30;
   const double sqr = 1 + share * 2, var = 30 - share * 20;
-  EXPECT_NEAR(jobs.rate(JobId{0}, 0, on({2})),
-              (var + sqr) / (var / 2.6 + sqr) / (local / 10 + 1), 1e-12);
+  EXPECT_NEAR(jobs.rate(JobId{0}, 0, on({2})), (var + sqr) / (var / 2.6 + sqr) / (local / 10 + 1),
+              1e-12);
 }
 
 TEST(ElasticJobs, AnEpochHasTheProgressOfTheBatchThatNeededLeast) {

@@ -161,7 +161,7 @@ TEST_F(ElasticPrograms, RefuseAPlacementThatIsNone) {
 TEST_F(ElasticPrograms, RefuseAnExchangeLongerThanItsStep) {
   file("scalability.csv",
        "cluster,model,nodes,gpus,local_batch_size,step_time_s,sync_time_s\naws,m,4,8,5,3,4\n");
-  EXPECT_TRUE(refused().starts_with("scalability.csv:2:17: column 'sync_time_s' is '4'"))
+  EXPECT_TRUE(refused().starts_with("scalability.csv:2:15: column 'sync_time_s' is '4'"))
       << refused();
 }
 

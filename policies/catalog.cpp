@@ -34,6 +34,7 @@ PolicyEntry srsf_packed_entry();
 PolicyEntry srsf_entry();
 PolicyEntry tiresias_entry();
 PolicyEntry blox_entry();
+PolicyEntry optimus_entry();
 PolicyEntry max_min_entry();
 PolicyEntry max_min_water_filling_entry();
 PolicyEntry finish_time_fairness_entry();
@@ -85,6 +86,7 @@ std::span<const PolicyEntry> policy_catalog() {
       gandiva_entry(),
       fifo_by_type_entry(),
       external_shares_entry(),
+      optimus_entry(),
   };
   return catalog;
 }

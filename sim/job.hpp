@@ -26,7 +26,10 @@ struct JobSpec {
   /// An elastic job may run on any number of GPUs from the first to the second; 0 and 0: on `gpus` alone.
   int gpus_min = 0;
   int gpus_max = 0;
-  int priority = 0;  ///< larger goes first with policies that use priorities
+  /// Time after each start or resize in which the job holds its GPUs and does no work, the first start included; by the
+  /// clock, at whatever speed it runs. On top of the costs of preemption.
+  Duration start_cost{0};
+  int priority = 0;   ///< larger goes first with policies that use priorities
   double weight = 1;  ///< of the job's share with policies that share time fairly; above 0
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
@@ -53,6 +56,9 @@ struct Workload {
   /// Of all jobs that change: each as a job of its own, with `work` above 0, of which `profile` is read, too. Within a
   /// phase profile, memory and speed alone stay as they are.
   MemberSpan<JobSpec> phases = {};
+  /// > 0: ends of phases are at whole multiples of this time, to the nearest. One that lies after its multiple stays after
+  /// it, by a nanosecond: what happens at the multiple finds the phase not yet over.
+  Duration phase_grid{0};
 
   /// The number by which the world knows a job in one of its phases. Phases have numbers of their own, after the jobs'.
   JobId in_phase(JobId job, std::uint32_t phase) const {

@@ -15,6 +15,7 @@
 #include "sim/error.hpp"
 #include "tests/helpers/trace_columns.hpp"
 #include "traces/csv_reader.hpp"
+#include "traces/elastic/pollux_jobs.hpp"
 #include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
@@ -141,6 +142,18 @@ void read_keyed(std::string_view bytes) {
 Trace read_own_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys,
                     const LogRules& rules) {
   return read_job_csv(in, name, keys, {}, rules);
+}
+
+/// Their run times follow from other files: here each is a second.
+Trace read_elastic_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                        const LogRules& rules) {
+  Trace trace = read_pollux_jobs(in, name, std::nullopt, keys, rules);
+  for (TraceJob& job : trace.jobs) {
+    require(job.spec.work == Duration::zero(), "a run time");
+    require(job.batch_size >= job.spec.gpus, "a batch size");
+    job.spec.work = std::chrono::seconds{1};
+  }
+  return trace;
 }
 
 /// A log of others: computed columns, states, texts of people.
@@ -356,7 +369,7 @@ void read_times_of_batches(std::string_view bytes) {
   require(!chosen_times(table, choice).empty(), "a choice");
 }
 
-constexpr std::array<Reader, 21> kReaders{{
+constexpr std::array<Reader, 22> kReaders{{
     {"batsim", read_plain<read_batsim>},
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
@@ -376,6 +389,7 @@ constexpr std::array<Reader, 21> kReaders{{
     {"pairs", read_pairs},
     {"requests", read_requests},
     {"service-times", read_times_of_batches},
+    {"pollux", read_keyed<read_elastic_jobs>},
     {"solo-table", read_solo},
     {"swf", read_plain<read_standard_workload>},
 }};

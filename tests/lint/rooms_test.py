@@ -52,6 +52,7 @@ LIBRARIES = {
              r"(models|live)/"),
     "LEMON": (r"lemon/.*", r"policies/groups/matching[^/]*\.cpp$"),
     "CLP": (r"((Clp|Coin)[A-Za-z]*\.(hpp|h)|coin/.*)", r"policies/shares/linear_program\.cpp$"),
+    "Qhull": (r"libqhull[a-z_]*/.*", r"models/elastic/triangulation\.cpp$"),
     "XGBoost": (r"xgboost/.*", r"models/learners/(boosting|forest|xgboost_library)\.cpp$"),
     "ONNX": (r"(onnx|google/protobuf)/.*", r"predictors/onnx/[^/]*\.cpp$"),
     "pybind11": (r"(pybind11/.*|Python\.h)", r"python/bindings/"),

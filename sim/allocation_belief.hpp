@@ -6,7 +6,7 @@
 #include "sim/cluster_view.hpp"
 
 /// What a scheduler believes of the speed of elastic jobs on the allocations that it could give them: all that a policy
-/// may know of it (DESIGN 4.21). A job is the opaque number of its view: no model, no batch size, no progress but
+/// may know of it (DESIGN 4.22). A job is the opaque number of its view: no model, no batch size, no progress but
 /// JobView::phase. Where it is the truth, the output says so. PolicyContext::allocations gives it to policies that need
 /// it (PolicyNeeds::kAllocations).
 namespace corun::inline sim {

@@ -14,7 +14,7 @@
 #include "sim/allocation_speed.hpp"
 #include "sim/elastic_program.hpp"
 
-/// The true speed of elastic jobs by their GPUs: measured steps and measured gradients of their programs (DESIGN 4.21), after
+/// The true speed of elastic jobs by their GPUs: measured steps and measured gradients of their programs (DESIGN 4.22), after
 /// the simulator of Pollux (Qiao et al., OSDI 2021).
 ///
 ///   progress per second = g / t

@@ -18,7 +18,7 @@
 
 /// Recorded runs of the simulator of Pollux under its policies tiresias and optimus, and its published results: mean JCT
 /// within 1 %, 95 % of the jobs within 5 %. (The measured step times have six digits here, and all of them there, so that ends of
-/// epochs, which are rounded to seconds, differ now and then; DESIGN 4.21.)
+/// epochs, which are rounded to seconds, differ now and then; DESIGN 4.22.)
 namespace corun::elastic_peers_test {
 namespace {
 

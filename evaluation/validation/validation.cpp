@@ -385,7 +385,7 @@ std::size_t simulations_of(Study& study, const ValidationRequest& request) {
   constexpr std::size_t kEach = 2;   // as fitted, and with wide intervals
   constexpr std::size_t kParts = 5;  // add_parts(), given the policy
   for (const std::string& name : request.test) {
-    if (known(name)) count += kEach + kParts;
+    if (known(name)) count += kEach + (request.parts ? kParts : 0);
     if (request.allocation || !known(name)) count += kEach;
   }
   return count;
@@ -425,7 +425,9 @@ Validation validate_runs(const ValidationRequest& request, const ValidationProgr
       v.runs.push_back(validate_run(study, run, Given::kAllocation, v.parameters,
                                     v.inflation_allocation, request.draws > 0));
     }
-    add_parts(study, run, known ? Given::kPolicy : Given::kAllocation, v.parameters, v.parts);
+    if (request.parts) {
+      add_parts(study, run, known ? Given::kPolicy : Given::kAllocation, v.parameters, v.parts);
+    }
     v.checks.push_back(check_run(study.workload(), run, v.parameters));
     for (std::string& hint :
          hints_of(study.workload(), run, v.checks.back(), study.limit(name), request.round_s)) {

@@ -27,6 +27,7 @@ struct ValidationRequest {
       limits;              ///< run-time limit over declared run time, by run; 1 if not given
   bool policy = true;      ///< given the policy, where it is known
   bool allocation = true;  ///< given the allocations
+  bool parts = true;       ///< also what would be enough
   double round_s = 120;
   std::size_t draws = 100;  ///< of the fitted noise; 0: none, and no intervals
   std::uint64_t seed = 1;

@@ -95,6 +95,7 @@ TEST_F(ReportOfAQueue, SaysWhereItComesFrom) {
   EXPECT_EQ(data()["source"]["complete"], true);
   EXPECT_NE(data()["source"]["config"].get<std::string>().find("policies:"), std::string::npos);
   EXPECT_FALSE(data()["warnings"].empty()) << "the queue's jobs have no memory demand";
+  EXPECT_EQ(data()["source"]["real_runs"], "held against a real run: none (docs/validity.md)");
 }
 
 TEST_F(ReportOfAQueue, ExplainsEachPolicyByTheCatalogue) {

@@ -28,6 +28,7 @@ TEST(RealRunsAccuracy, TheTableHasTheLargestErrorOfEachRun) {
     }
     request.limits = {{"real/max-min", 1.5}};
     request.allocation = false;
+    request.parts = false;
     for (const ValidatedRun& run : validate_runs(request).runs) {
       Errors& errors = largest[run.run];
       errors.mean_jct = std::max(errors.mean_jct, run.errors.mean_jct);

@@ -112,7 +112,8 @@ ColumnList<PolicyRow> policy_columns(const TextWidths& widths) {
   };
 }
 
-ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried) {
+ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried,
+                               bool changing) {
   using C = Columns<JobRow>;
   ColumnList<JobRow> columns = of_runs<JobRow>(
       widths,
@@ -176,6 +177,14 @@ ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const Carried
                   "time on its GPUs in runs that were preempted, whatever work they kept",
                   [](const JobRow& row) { return to_seconds(row.job.ran); }),
       });
+  if (changing) {
+    columns.push_back(C::int32("resizes", "times that it went on at once on other GPUs",
+                               [](const JobRow& row) { return row.job.resizes; }));
+    columns.push_back(
+        C::int32("phases", "its phases; 1: it does not change", [](const JobRow& row) {
+          return static_cast<std::int32_t>(std::max(row.trace.jobs[row.index].spec.phases, 1U));
+        }));
+  }
   for (std::size_t c = 0; c < carried.size(); ++c) {
     if (carried[c].name.empty()) continue;
     std::string name = carried[c].name;

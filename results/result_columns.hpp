@@ -111,7 +111,9 @@ inline constexpr const char* kCarriedDescription = "column of the log, as it say
 
 /// With a column for each of `carried` (Trace::carried) that has a name, which gets "log_" before it if a column before
 /// has that name.
-ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried);
+/// `changing`: some jobs may change their GPUs or have phases; only then the columns of such changes are there.
+ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried,
+                               bool changing);
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths);
 ColumnList<EpisodeJobRow> episode_job_columns(const TextWidths& widths);
 ColumnList<UsageRow> usage_columns(const TextWidths& widths);

@@ -131,7 +131,7 @@ class ResultTables {
 
   void runs() const {
     TableOf<JobRow> table(file_, "runs", "one row per job per run (a policy in a replication)",
-                          job_columns(widths_, carried()));
+                          job_columns(widths_, carried(), changing()));
     for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       add_jobs(table, r, p, run.record);
     });
@@ -142,6 +142,15 @@ class ResultTables {
   std::span<const CarriedColumn> carried() const {
     if (contents_.replications.empty()) return {};
     return contents_.replications.front()->trace->carried;
+  }
+
+  /// Whether some jobs of the workload may change, the same in all replications.
+  bool changing() const {
+    if (contents_.replications.empty()) return false;
+    const Trace& trace = *contents_.replications.front()->trace;
+    return !trace.phases.empty() || std::ranges::any_of(trace.jobs, [](const TraceJob& job) {
+      return job.spec.gpus_min < job.spec.gpus_max;
+    });
   }
 
   void add_jobs(TableOf<JobRow>& table, const Replication& r, std::size_t p,
@@ -330,7 +339,7 @@ class ResultTables {
                                 metric_columns(widths_));
     TableOf<JobRow> runs(file_, "predicted_runs",
                          "one row per job and policy: the prediction before the run, as in /runs",
-                         job_columns(widths_, carried()));
+                         job_columns(widths_, carried(), changing()));
     if (contents_.result != nullptr && !contents_.replications.empty()) {
       const Replication& r = *contents_.replications.front();
       const std::vector<PolicyRun>& all = contents_.result->predicted;

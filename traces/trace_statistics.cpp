@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "sim/base/nan.hpp"
@@ -13,6 +14,29 @@ namespace corun::inline traces {
 double gpu_seconds(const JobSpec& job) {
   return to_seconds(job.work) * job.gpus * (job.gpu_milli * 1e-3);
 }
+
+namespace {
+
+/// Of jobs that change their number of GPUs or their phase.
+void count_change(const Trace& trace, const JobSpec& job, TraceStatistics& s) {
+  if (job.gpus_min < job.gpus_max) {
+    s.elastic_least = s.elastic == 0 ? job.gpus_min : std::min(s.elastic_least, job.gpus_min);
+    s.elastic_most = std::max(s.elastic_most, job.gpus_max);
+    ++s.elastic;
+  }
+  if (job.phases == 0) return;
+  s.changing += job.phases > 1 ? 1 : 0;
+  s.most_phases = std::max<std::size_t>(s.most_phases, job.phases);
+  const std::span phases = std::span(trace.phases).subspan(job.first_phase, job.phases);
+  const auto grows = [](const TraceJob& before, const TraceJob& after) {
+    const auto& less = before.spec.profile.mem_used_mib;
+    const auto& more = after.spec.profile.mem_used_mib;
+    return less && more && *less < *more;
+  };
+  s.memory_grows += std::ranges::adjacent_find(phases, grows) != phases.end() ? 1 : 0;
+}
+
+}  // namespace
 
 TraceStatistics trace_statistics(const Trace& trace) {
   TraceStatistics s;
@@ -42,6 +66,7 @@ TraceStatistics trace_statistics(const Trace& trace) {
     s.with_profile += p.gpu_util_pct || p.mem_alloc_pct || p.mem_time_pct ? 1 : 0;
     s.with_memory += p.mem_used_mib ? 1 : 0;
     s.with_model += job.gpu_models != 0 ? 1 : 0;
+    count_change(trace, job, s);
     work.push_back(to_seconds(job.work));
     submit_s.push_back(to_seconds(job.submit));
   }

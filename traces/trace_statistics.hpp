@@ -42,6 +42,12 @@ struct TraceStatistics {
   std::size_t with_profile = 0;          ///< jobs with at least one known percentage of the profile
   std::size_t with_memory = 0;           ///< jobs whose memory demand is known
   std::size_t with_model = 0;            ///< jobs that name GPU models
+  std::size_t elastic = 0;               ///< jobs that may run on several numbers of GPUs
+  int elastic_least = 0;                 ///< least number of GPUs of any of them
+  int elastic_most = 0;                  ///< greatest
+  std::size_t changing = 0;              ///< jobs of several phases
+  std::size_t most_phases = 0;           ///< of a job; 0: no job has phases
+  std::size_t memory_grows = 0;  ///< jobs of which a phase needs more memory than the one before
 };
 
 inline constexpr double kWorkQuantiles[] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};

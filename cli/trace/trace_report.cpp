@@ -86,6 +86,15 @@ std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
   }
   line("profiles",
        fmt::format("{} jobs have one, {} a known demand of memory", s.with_profile, s.with_memory));
+  if (s.elastic > 0) {
+    line("elastic",
+         fmt::format("{} jobs, on {} to {} GPUs", s.elastic, s.elastic_least, s.elastic_most));
+  }
+  if (s.most_phases > 0) {
+    line("phases",
+         fmt::format("{} jobs change, up to {} phases each; {} need more memory in a later one",
+                     s.changing, s.most_phases, s.memory_grows));
+  }
   if (s.with_model > 0) {
     line("GPU models", fmt::format("{} jobs name some of {}", s.with_model,
                                    fmt::join(report.trace->gpu_model_names, ", ")));
@@ -118,14 +127,35 @@ std::string work_table(const TraceStatistics& s) {
   return out;
 }
 
-std::string gangs_table(const TraceStatistics& s) {
-  std::string out = fmt::format("\n{:>8}  {:>10}  {:>9}  {:>13}  {:>9}\n", "gang", "jobs",
-                                "of jobs", "GPU-hours", "of work");
+/// The fewest nodes and switches that a gang can be on; nothing where the cluster does not say.
+struct LeastSpread {
+  std::optional<int> nodes, switches;
+};
+LeastSpread least_spread(const TraceReport& report, int gpus) {
+  LeastSpread spread;
+  if (report.gpus_per_node == 0) return spread;
+  spread.nodes = (gpus - 1) / report.gpus_per_node + 1;
+  if (report.nodes_per_switch > 0) {
+    spread.switches = (*spread.nodes - 1) / report.nodes_per_switch + 1;
+  }
+  return spread;
+}
+
+std::string gangs_table(const TraceReport& report, const TraceStatistics& s) {
+  std::string out = fmt::format("\n{:>8}  {:>10}  {:>9}  {:>13}  {:>9}", "gang", "jobs", "of jobs",
+                                "GPU-hours", "of work");
+  if (report.gpus_per_node > 0) out += fmt::format("  {:>8}", "nodes");
+  if (report.nodes_per_switch > 0) out += fmt::format("  {:>8}", "switches");
+  out += "\n";
   const auto jobs = static_cast<double>(s.jobs);
   for (const GangStatistics& g : s.gangs) {
-    out += fmt::format("{:>8}  {:>10}  {:>9}  {:>13.6g}  {:>9}\n", g.gpus, g.jobs,
+    out += fmt::format("{:>8}  {:>10}  {:>9}  {:>13.6g}  {:>9}", g.gpus, g.jobs,
                        percent(static_cast<double>(g.jobs), jobs), g.gpu_s / 3600,
                        percent(g.gpu_s, s.gpu_s));
+    const LeastSpread spread = least_spread(report, g.gpus);
+    if (spread.nodes) out += fmt::format("  {:>8}", *spread.nodes);
+    if (spread.switches) out += fmt::format("  {:>8}", *spread.switches);
+    out += "\n";
   }
   return out;
 }
@@ -203,8 +233,8 @@ std::string types_table(const TraceReport& report, const TraceStatistics& s) {
 
 std::string trace_report_table(const TraceReport& report) {
   const TraceStatistics s = trace_statistics(*report.trace);
-  return summary_of(report, s) + work_table(s) + gangs_table(s) + virtual_clusters_table(s) +
-         types_table(report, s) + rows_table(*report.trace);
+  return summary_of(report, s) + work_table(s) + gangs_table(report, s) +
+         virtual_clusters_table(s) + types_table(report, s) + rows_table(*report.trace);
 }
 
 nlohmann::ordered_json trace_report_json(const TraceReport& report) {
@@ -223,6 +253,12 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
             {"jobs_with_known_memory", s.with_memory},
             {"jobs_with_gpu_models", s.with_model},
             {"gpu_models", report.trace->gpu_model_names},
+            {"jobs_elastic", s.elastic},
+            {"elastic_least_gpus", s.elastic > 0 ? Json(s.elastic_least) : Json(nullptr)},
+            {"elastic_most_gpus", s.elastic > 0 ? Json(s.elastic_most) : Json(nullptr)},
+            {"jobs_with_phases", s.changing},
+            {"most_phases", s.most_phases},
+            {"jobs_whose_memory_grows", s.memory_grows},
             {"gpu_hours", s.gpu_s / 3600},
             {"first_submit_s", s.first_submit_s},
             {"last_submit_s", s.last_submit_s},
@@ -234,7 +270,13 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
   }
   json["gangs"] = Json::array();
   for (const GangStatistics& g : s.gangs) {
-    json["gangs"].push_back({{"gpus", g.gpus}, {"jobs", g.jobs}, {"gpu_hours", g.gpu_s / 3600}});
+    const LeastSpread spread = least_spread(report, g.gpus);
+    json["gangs"].push_back(
+        {{"gpus", g.gpus},
+         {"jobs", g.jobs},
+         {"gpu_hours", g.gpu_s / 3600},
+         {"least_nodes", spread.nodes ? Json(*spread.nodes) : Json(nullptr)},
+         {"least_switches", spread.switches ? Json(*spread.switches) : Json(nullptr)}});
   }
   json["virtual_clusters"] = Json::array();
   for (const VirtualClusterStatistics& v : s.virtual_clusters) {

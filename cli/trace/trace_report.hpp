@@ -23,6 +23,8 @@ struct TraceReport {
   const Trace* trace = nullptr;        ///< not null
   std::optional<double> gpus;          ///< of the cluster whose load is reported
   std::vector<GpusOfType> types = {};  ///< of this cluster, each once; empty: not known
+  int gpus_per_node = 0;               ///< 0: not told, or nodes differ
+  int nodes_per_switch = 0;            ///< 0: not told
 };
 
 std::string trace_report_table(const TraceReport& report);

@@ -16,7 +16,7 @@ from jct.resample import mean_ratio
 from page import FAINT, GREY, INK, REPO, Svg, markdown, num
 from program import run
 
-TABLE = HERE / "workloads.csv"
+TABLE = pathlib.Path(__file__).with_name("workloads.csv")
 FIGURE = TABLE.with_suffix(".svg")
 WINDOWS = 48
 ENOUGH_JOBS = 1000  # a draw ends with the window that reaches so many
@@ -105,11 +105,12 @@ def policy(name, labelled):
 
 
 class Trace:
-    """A trace as corun's own CSV, cut to windows."""
+    """A trace as corun's own CSV, cut to windows. types: GPU type -> GPUs; the reference type, that of `solo_s`, is ""."""
 
-    def __init__(self, rows, gpus):
+    def __init__(self, rows, types):
         self.rows = sorted(rows, key=lambda row: float(row["submit_s"]))
-        self.gpus = gpus
+        self.types = types
+        self.gpus = sum(types.values())
         first, last = (float(self.rows[i]["submit_s"]) for i in (0, -1))
         self.window_s = (last - first) / WINDOWS * (1 + 1e-9)
         self.blocks = [[] for _ in range(WINDOWS)]
@@ -117,16 +118,19 @@ class Trace:
             since = float(row["submit_s"]) - first
             self.blocks[int(since / self.window_s)].append((since % self.window_s, row))
 
-    @staticmethod
-    def work(row):
-        """GPU seconds alone."""
-        return float(row["solo_s"]) * int(row["gpus"]) * int(row.get("gpu_milli") or 1000) / 1000
+    def work(self, row):
+        """GPU seconds alone, at the job's mean rate over the GPUs."""
+        rate = 0
+        for gpu_type, number in self.types.items():
+            rate += number / self.gpus / float(row[f"solo_s@{gpu_type}" if gpu_type else "solo_s"])
+        return int(row["gpus"]) * int(row.get("gpu_milli") or 1000) / 1000 / rate
 
-    def drawn(self, path, load, seed):
-        """Writes windows drawn with replacement, their arrivals stretched so that this load is offered."""
+    def drawn(self, path, load, seed, enough=ENOUGH_JOBS):
+        """Writes windows drawn with replacement until there are enough jobs, their arrivals stretched so that this load is
+        offered."""
         draw = random.Random(seed)
         jobs, windows = [], 0
-        while windows < WINDOWS and len(jobs) < ENOUGH_JOBS:
+        while windows < WINDOWS and len(jobs) < enough:
             jobs += [(windows * self.window_s + since, row) for since, row in self.blocks[draw.randrange(WINDOWS)]]
             windows += 1
         stretch = sum(self.work(row) for _, row in jobs) / (windows * self.window_s * self.gpus * load)
@@ -163,6 +167,10 @@ class Workload:
     """One workload's sweep: every level, every draw."""
 
     figures = ("jct_s", "jobs", "failed")
+    traces = TRACES
+    levels = LEVELS
+    policies = ALL
+    enough_jobs = ENOUGH_JOBS
 
     def __init__(self, study, name, directory):
         self.study, self.name = study, name
@@ -172,19 +180,19 @@ class Workload:
         self.config = {"estimates": {"duration": "exact"}, "preemption": {"save_s": 10, "restore_s": 20}}
         if name in QUEUES:
             self.config |= QUEUES[name]
-            self.names = ALL
+            self.names = self.policies
         else:
             self.read_trace()
 
     def read_trace(self):
         data = pathlib.Path(self.study.options.data)
-        path, words, config = TRACES[self.name]
+        path, words, config = self.traces[self.name]
         converted = self.directory / "jobs.csv"
         words = [data / word if "/" in word else word for word in words]
         run(self.study.options.corun, "trace", "convert", data / path, converted, "--force", "--quiet", *words)
+        types = {}
         with open(converted, encoding="utf-8", newline="") as file:
-            # Times on other GPU types are left out: all GPUs here are of one type, or of no listed one.
-            rows = [{key: value for key, value in row.items() if "@" not in key} for row in csv.DictReader(file)]
+            rows = list(csv.DictReader(file))
         if self.labelled():
             with open(data / "lucid/lucid_solo.csv", encoding="utf-8", newline="") as file:
                 labels = {row["job"]: row["label"] for row in csv.DictReader(file)}
@@ -193,24 +201,45 @@ class Workload:
         if isinstance(config["cluster"], str):
             rows = [row for row in rows if float(row["solo_s"]) <= LONGEST_S]
             nodes = self.directory / "nodes.csv"
-            gpus, largest = some_nodes(data / config["cluster"], nodes)
+            types[""], largest = some_nodes(data / config["cluster"], nodes)
             self.config["cluster"] = {"path": str(nodes)}
+        elif "machines" in config["cluster"]:
+            types, largest = self.machines(config["cluster"]["machines"])
         else:
             largest = config["cluster"]["gpus_per_node"]
-            gpus = config["cluster"]["nodes"] * largest
-        self.trace = Trace(rows, gpus)
+            types[""] = config["cluster"]["nodes"] * largest
+        if len(types) == 1:  # times on other GPU types are left out
+            rows = [{key: value for key, value in row.items() if "@" not in key} for row in rows]
+        else:
+            # As in gavel_trace(): without jobs that run for longer than corun reads, or nowhere, on some type.
+            rows = [row for row in rows if all(row[f"solo_s@{name}"] not in ("", "-") for name in types if name)]
+        self.trace = Trace(rows, types)
         wide = max(int(row["gpus"]) for row in rows) > largest
-        self.names = tuple(name for name in ALL if not (wide and name in ON_ONE_NODE))
+        self.names = tuple(name for name in self.policies if not (wide and name in ON_ONE_NODE))
         if self.name == PODS:  # the other policies ignore the CPU and main memory that pods ask for
             self.names = (OURS, NON_PREEMPTIVE, *ON_ONE_NODE)
         self.config["workload"] = {"source": "csv", "path": str(converted), **config.get("workload", {})}
 
+    @staticmethod
+    def machines(text):
+        """GPUs by type, and those of the largest node. The first type is the reference."""
+        types, largest = {}, 0
+        for part in text.split("+"):
+            numbers, name = part.split(":")
+            nodes, each = map(int, numbers.split("x"))
+            types[name.split("-")[0].lower() if types else ""] = nodes * each
+            largest = max(largest, each)
+        return types, largest
+
     def labelled(self):
         return self.name.startswith("Lucid")
 
+    def policy(self, name):
+        return policy(name, self.labelled())
+
     def points(self):
         """level, draw or None (a seed), and the keys that a point sets."""
-        for level, (settings, changed) in LEVELS.items():
+        for level, (settings, changed) in self.levels.items():
             number = self.study.options.draws if level == BASE else self.study.options.level_draws
             settings = dict(settings)
             load = settings.pop("load", BASE_LOAD)
@@ -227,16 +256,29 @@ class Workload:
                 keys = dict(settings)
                 if draw:
                     path = self.directory / f"load-{load}-draw-{draw}.csv"
-                    self.trace.drawn(path, load, draw)
+                    self.trace.drawn(path, load, draw, self.enough_jobs)
                     keys["workload.path"] = str(path)
-                for profiled in (False, True):
-                    asked = [policy(name, self.labelled()) for name in names if (name == "reactive") == profiled]
-                    if asked:
-                        profiling = {"profiling.mode": "minute"} if profiled else {}
-                        yield level, draw, {**keys, **profiling, "policies": asked}
+                for asked in self.together(names):
+                    profiling = {"profiling.mode": "minute"} if asked == ["reactive"] else {}
+                    yield level, draw, {**keys, **profiling, "policies": [self.policy(name) for name in asked]}
+
+    @staticmethod
+    def together(names):
+        """The policies of each point: `reactive` lets each job run alone first."""
+        parts = [[name for name in names if name != "reactive"], [name for name in names if name == "reactive"]]
+        return [part for part in parts if part]
 
     def results(self):
         """(level, policy) -> a Result."""
+        out = {key: Result([tuple(row[name] for name in self.figures) for row in rows])
+               for key, rows in self.rows().items()}
+        for level, name in itertools.product({level for level, _ in out}, self.names):
+            if name not in LEVELS[level][1]:
+                out[level, name] = out[BASE, name].first(self.study.options.level_draws)
+        return out
+
+    def rows(self):
+        """(level, policy) -> metric -> value, of each draw."""
         import h5py  # noqa: PLC0415: only this table needs it
 
         points = list(self.points())
@@ -244,19 +286,17 @@ class Workload:
         config = {**self.config, "policies": ["fifo"], "measure": {"details": False},
                   "sweep": {"list": [keys for *_, keys in points]}}
         sweep.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
-        run(self.study.options.corun, "sweep", sweep, "--output", results, "--data", self.study.options.data, "--quiet")
+        data = ("--data", self.study.options.data) if self.trace else ()
+        run(self.study.options.corun, "sweep", sweep, "--output", results, *data, "--quiet")
         found = {}
         with h5py.File(results) as file:
             rows = file["metrics"][:]
         for row in rows:
             level, draw, _ = points[row["point"]]
             key = level, row["label"].decode()
-            found.setdefault(key, {})[draw or int(row["replication"])] = [float(row[name]) for name in self.figures]
-        out = {key: Result([row for _, row in sorted(rows.items())]) for key, rows in found.items()}
-        for level, name in itertools.product({level for level, _ in out}, self.names):
-            if name not in LEVELS[level][1]:
-                out[level, name] = out[BASE, name].first(self.study.options.level_draws)
-        return out
+            values = {name: float(row[name]) for name in self.figures}
+            found.setdefault(key, {})[draw or int(row["replication"])] = values
+        return {key: [row for _, row in sorted(draws.items())] for key, draws in found.items()}
 
 
 def some_nodes(source, target):

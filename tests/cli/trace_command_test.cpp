@@ -37,6 +37,41 @@ TEST(TraceCommand, InfoFindsTheFormatAndCountsWhatIsLeftOut) {
   EXPECT_NE(csv.out.find("\ncluster_gpus,14.0\n"), std::string::npos) << csv.out;
 }
 
+TEST(TraceCommand, InfoShowsJobsThatChangeAndTheirSpread) {
+  const test::TemporaryDirectory directory;
+  directory.write("jobs.csv",
+                  "job,submit_s,solo_s,gpus,gpus_min,gpus_max,mem_used_mib\n"
+                  "a,0,100,1,,,4000\nb,5,100,2,2,4,4000\nc,6,50,9,1,16,\nd,7,50,4,4,4,\n");
+  directory.write("phases.csv", "job,share,mem_used_mib\na,0.4,4000\na,0.6,6000\nb,1,4000\n");
+  const std::vector<std::string> arguments{
+      "trace",     "info", directory.path("jobs.csv"), "--phases", directory.path("phases.csv"),
+      "--cluster", "6x4",  "--nodes-per-switch",       "2"};
+  const auto table = run_corun(arguments);
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_NE(table.out.find("elastic               2 jobs, on 1 to 16 GPUs\n"), std::string::npos)
+      << table.out;
+  EXPECT_NE(table.out.find("phases                1 jobs change, up to 2 phases each; 1 need more "
+                           "memory in a later one\n"),
+            std::string::npos)
+      << table.out;
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const Json json = Json::parse(run_corun(as_json).out);
+  EXPECT_EQ(json["jobs_elastic"], 2);
+  EXPECT_EQ(json["elastic_least_gpus"], 1);
+  EXPECT_EQ(json["elastic_most_gpus"], 16);
+  EXPECT_EQ(json["jobs_with_phases"], 1);
+  EXPECT_EQ(json["gangs"][3]["gpus"], 9);
+  EXPECT_EQ(json["gangs"][3]["least_nodes"], 3);
+  EXPECT_EQ(json["gangs"][3]["least_switches"], 2);
+  EXPECT_EQ(json["gangs"][2]["least_switches"], 1);
+  const auto refused = run_corun({"trace", "info", directory.path("jobs.csv"), "--cluster",
+                                  "1x4:T4+1x2:V100", "--nodes-per-switch", "2"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--nodes-per-switch: found no cluster whose nodes"), std::string::npos)
+      << refused.err;
+}
+
 TEST(TraceCommand, NoOutputReplacesAnInputOrAnotherOutput) {
   const test::TemporaryDirectory directory;
   const std::string jobs = test::read_file(kCorpus + "csv/small.csv");

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "policies/parameters.hpp"
+#include "sim/allocation_belief.hpp"
 #include "sim/belief.hpp"
 #include "sim/policy.hpp"
 
@@ -18,8 +19,9 @@ namespace corun::inline policies {
 /// A policy's source of knowledge beside the view.
 enum class PolicyNeeds : std::uint8_t {
   kNothing,
-  kBelief,  ///< the configured belief, which learns from finished co-runs
-  kTruth,   ///< the world's expected costs; only `oracle`, and the output says so
+  kBelief,       ///< the configured belief, which learns from finished co-runs
+  kTruth,        ///< the world's expected costs; only `oracle`, and the output says so
+  kAllocations,  ///< what elastic jobs gain by their allocations: PolicyContext::allocations
 };
 
 /// What a preemption costs a job, by the configuration.
@@ -34,14 +36,18 @@ struct PreemptionLoss {
 
 struct PolicyContext {
   Parameters parameters;
-  std::unique_ptr<Belief> belief;  ///< empty for PolicyNeeds::kNothing
-  std::uint64_t seed = 0;          ///< of the replication
-  bool plan_once = false;          ///< control.plan: once
+  std::unique_ptr<Belief> belief;  ///< only for PolicyNeeds::kBelief and kTruth
+  /// Only for PolicyNeeds::kAllocations. It outlives the policy, and what it answers changes only between the policy's
+  /// calls.
+  const AllocationBelief* allocations = nullptr;
+  std::uint64_t seed = 0;  ///< of the replication
+  bool plan_once = false;  ///< control.plan: once
   /// Set from outside when the run must end: a policy that waits for an answer then throws a PolicyError.
   /// May be null; outlives the policy.
   const std::atomic<bool>* stop = nullptr;
   PreemptionLoss preemption = {};
-  Duration round{0};  ///< control.round_s where the scheduler decides at the ends of rounds only; else 0
+  Duration round{
+      0};  ///< control.round_s where the scheduler decides at the ends of rounds only; else 0
 };
 
 struct PolicyEntry {

@@ -1,19 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "sim/ids.hpp"
 
 /// How the speed of a job alone depends on the GPUs that it got. Part of the world.
 namespace corun::inline sim {
 
-/// The GPUs of a job: how many, and how they are spread.
+/// The GPUs of a job: how many, how they are spread, and of which type.
 struct Allocation {
   int gpus = 1;
   int nodes = 1;     ///< that have some of them
   int switches = 1;  ///< that have some of these nodes
-
-  friend bool operator==(const Allocation&, const Allocation&) = default;
+  std::uint32_t gpu_type =
+      0;  ///< GpuType::id; of several types the one on which the job is slowest
+  /// GPUs on each of the nodes, in the order in which the job's GPUs are listed; the caller keeps the numbers. Empty: not
+  /// told, the GPUs are spread over the nodes as evenly as can be.
+  std::span<const int> on_nodes = {};
 };
 
 class AllocationSpeed {

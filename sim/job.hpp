@@ -26,7 +26,10 @@ struct JobSpec {
   /// An elastic job may run on any number of GPUs from the first to the second; 0 and 0: on `gpus` alone.
   int gpus_min = 0;
   int gpus_max = 0;
-  int priority = 0;  ///< larger goes first with policies that use priorities
+  /// Time after each start or resize in which the job holds its GPUs and does no work, the first start included; by the
+  /// clock, at whatever speed it runs. On top of the costs of preemption.
+  Duration start_cost{0};
+  int priority = 0;   ///< larger goes first with policies that use priorities
   double weight = 1;  ///< of the job's share with policies that share time fairly; above 0
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU

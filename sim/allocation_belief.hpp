@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+
+#include "sim/allocation_speed.hpp"
+#include "sim/cluster_view.hpp"
+
+/// What a scheduler believes of the speed of elastic jobs on the allocations that it could give them: all that a policy
+/// may know of it (DESIGN 4.21). A job is the opaque number of its view: no model, no batch size, no progress but
+/// JobView::phase. Where it is the truth, the output says so. PolicyContext::allocations gives it to policies that need
+/// it (PolicyNeeds::kAllocations).
+namespace corun::inline sim {
+
+class AllocationBelief {
+ public:
+  virtual ~AllocationBelief() = default;
+
+  /// Progress of the job per second, alone on this allocation, with the batch size that it would choose there. Its unit is
+  /// the job's own: numbers of one job compare, those of two jobs do not. 0: the job cannot run there.
+  virtual double goodput(const JobView& job, const Allocation& on) const = 0;
+
+  /// Time [s] in which the job would do all its work from the beginning of its present phase to its end, alone on this
+  /// allocation, without what a start costs; infinity: it cannot run there.
+  virtual double remaining_s(const JobView& job, const Allocation& on) const = 0;
+
+  /// The most GPUs of which the belief knows enough to give them to this job now, within what the job permits; at least
+  /// 1. A belief that is fitted while the job runs may permit more and more.
+  virtual int most_gpus(const JobView& job) const { return std::max(job.gpus, job.gpus_max); }
+};
+
+}  // namespace corun::inline sim

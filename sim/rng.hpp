@@ -49,7 +49,6 @@ enum class Stream : std::uint32_t {
   kPairDraws = 36,  ///< draws of the costs of pairs by which measurements are chosen; entity = draw
   kMeasurementOutcomes = 37,  ///< outcomes of measurements that are not yet made; entity = scenario
   kRealRuns = 45,             ///< what a real cluster adds to a trace; entity = draw
-  kPolluxSearch = 46,         ///< Pollux' genetic search; entity = pass
 };
 
 /// The bijection: ten rounds on a 128-bit counter under a 64-bit key.

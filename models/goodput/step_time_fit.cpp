@@ -53,13 +53,13 @@ struct RootMeanSquare {
   }
 };
 
-double value_at(const Vector& x, std::span<const MeasuredStep> steps, double rounding,
+double value_at(const Vector& x, std::span<const ProfiledStep> steps, double rounding,
                 Vector& gradient) {
   const StepTimeParameters parameters = parameters_of(x);
   const double gamma = parameters.gamma;
   RootMeanSquare passes;
   RootMeanSquare whole;
-  for (const MeasuredStep& step : steps) {
+  for (const ProfiledStep& step : steps) {
     const double gradient_s = gradient_time_s(parameters, step.gpu_batch);
     const double exchange_s = exchange_time_s(parameters, step.spread);
     const double log_gradient = math::log(gradient_s);
@@ -117,7 +117,7 @@ struct Bounds {
   }
 };
 
-Bounds bounds_of(std::span<const MeasuredStep> steps) {
+Bounds bounds_of(std::span<const ProfiledStep> steps) {
   const auto any = [&](auto holds) { return std::ranges::any_of(steps, holds); };
   const bool several_nodes = any([](auto& s) { return s.spread.nodes > 1; });
   const bool within_node = any([](auto& s) { return s.spread.nodes == 1 && s.spread.gpus > 1; });
@@ -125,7 +125,7 @@ Bounds bounds_of(std::span<const MeasuredStep> steps) {
   Bounds bounds;
   if (!any([&](auto& s) { return s.gpu_batch != steps.front().gpu_batch; })) {
     double sum = 0;
-    for (const MeasuredStep& step : steps) sum += step.gradient_s;
+    for (const ProfiledStep& step : steps) sum += step.gradient_s;
     bounds.fix(kAlphaC, std::max(sum / static_cast<double>(steps.size()) / 2, kLeast));
   }
   if (!several_nodes) bounds.fix(kAlphaN, kLeast);
@@ -138,7 +138,7 @@ Bounds bounds_of(std::span<const MeasuredStep> steps) {
 /// One search of NLopt. The times of a job may differ by orders of magnitude, so alpha and beta are searched by their
 /// logarithms or, near the minimum, by multiples of the start: those at their bounds are reached only then.
 struct LocalSearch {
-  std::span<const MeasuredStep> steps;
+  std::span<const ProfiledStep> steps;
   const Bounds& bounds;
   bool logarithms;
   double rounding;
@@ -193,7 +193,7 @@ struct LocalSearch {
 
 /// Where searches start: half of a pass is constant, and an exchange takes `exchanges` times the mean that the steps
 /// show.
-Vector start_of(std::span<const MeasuredStep> steps, const Bounds& bounds, double exchanges,
+Vector start_of(std::span<const ProfiledStep> steps, const Bounds& bounds, double exchanges,
                 double gamma) {
   constexpr double kPerGpu = 0.05;  // of alpha_n and alpha_r
   const auto count = static_cast<double>(steps.size());
@@ -201,7 +201,7 @@ Vector start_of(std::span<const MeasuredStep> steps, const Bounds& bounds, doubl
   double batch = 0;
   double exchange_s = 0;
   double exchanging = 0;
-  for (const MeasuredStep& step : steps) {
+  for (const ProfiledStep& step : steps) {
     gradient_s += step.gradient_s / count;
     batch += step.gpu_batch / count;
     if (step.spread.gpus == 1) continue;
@@ -222,14 +222,14 @@ Vector start_of(std::span<const MeasuredStep> steps, const Bounds& bounds, doubl
 
 }  // namespace
 
-double step_time_error(const StepTimeParameters& parameters, std::span<const MeasuredStep> steps) {
+double step_time_error(const StepTimeParameters& parameters, std::span<const ProfiledStep> steps) {
   const Vector x{parameters.alpha_c, parameters.beta_c, parameters.alpha_n, parameters.beta_n,
                  parameters.alpha_r, parameters.beta_r, parameters.gamma};
   Vector gradient;
   return value_at(x, steps, 0, gradient);
 }
 
-StepTimeParameters fit_step_time(std::span<const MeasuredStep> steps) {
+StepTimeParameters fit_step_time(std::span<const ProfiledStep> steps) {
   struct Start {
     double exchanges, gamma;
   };

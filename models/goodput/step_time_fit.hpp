@@ -21,19 +21,19 @@
 /// search draws no random numbers: equal steps give equal bits.
 namespace corun::inline models {
 
-struct MeasuredStep {
+struct ProfiledStep {
   GpuSpread spread;
   std::uint32_t gpu_batch = 1;  ///< samples per GPU and pass
   double gradient_s = 0;        ///< time of a pass without exchange, above 0
   double step_s = 0;            ///< time of a step of one pass, above 0
 
-  bool operator==(const MeasuredStep&) const = default;
+  bool operator==(const ProfiledStep&) const = default;
 };
 
 /// The value that the fit minimises, of given parameters within their bounds. `steps` is not empty.
-double step_time_error(const StepTimeParameters& parameters, std::span<const MeasuredStep> steps);
+double step_time_error(const StepTimeParameters& parameters, std::span<const ProfiledStep> steps);
 
 /// The parameters of one or more measured steps, all of different (spread, batch).
-StepTimeParameters fit_step_time(std::span<const MeasuredStep> steps);
+StepTimeParameters fit_step_time(std::span<const ProfiledStep> steps);
 
 }  // namespace corun::inline models

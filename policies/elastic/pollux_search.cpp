@@ -86,7 +86,8 @@ struct PolluxSearch::Pass {
       const std::size_t node = draw(nodes());
       const bool whole = draw(2) == 0;
       if (whole) std::fill_n(row(m, job), nodes(), std::uint16_t{0});
-      set(m, job, node, draw(gpus[node] + 1U));
+      const auto& most = jobs[job].most_on_node;
+      set(m, job, node, draw((most.empty() ? gpus[node] : most[node]) + 1U));
     } while (draw(2) == 0);
   }
 
@@ -222,7 +223,7 @@ std::vector<std::vector<std::uint16_t>> PolluxSearch::allocate(
   Pass pass{.options = options_,
             .jobs = jobs,
             .gpus = gpus,
-            .rng = Rng(seed_, Stream::kPolluxSearch, passes_++),
+            .rng = Rng(seed_, Stream::kRandomPolicy, passes_++),
             .speedups = std::vector<std::unordered_map<std::uint64_t, double>>(jobs.size()),
             .held = std::vector<std::uint16_t>(jobs.size() * nodes, 0),
             .changed = std::vector<bool>(jobs.size(), false),

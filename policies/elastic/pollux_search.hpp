@@ -37,6 +37,7 @@ struct PolluxOptions {
 struct PolluxJob {
   std::uint64_t key = 0;  ///< names the job from pass to pass
   std::uint32_t most_gpus = 1;
+  std::vector<std::uint16_t> most_on_node;  ///< empty: all of each node
   double restart_factor = 1;
   std::vector<std::uint16_t> held;           ///< GPUs by node; empty: none
   std::function<double(GpuSpread)> speedup;  ///< at least 0

@@ -62,7 +62,7 @@ TEST(Goodput, NoBatchFitsMoreGpusThanTheGreatestBatchHas) {
   EXPECT_EQ(best_batch(kParameters, {.sqr = 1, .var = 1}, limits, {2, 5}).goodput, 0);
 }
 
-MeasuredStep measured(GpuSpread spread, std::uint32_t batch) {
+ProfiledStep measured(GpuSpread spread, std::uint32_t batch) {
   const double gradient_s = gradient_time_s(kParameters, batch);
   return {.spread = spread,
           .gpu_batch = batch,
@@ -72,10 +72,10 @@ MeasuredStep measured(GpuSpread spread, std::uint32_t batch) {
 }
 
 /// The two root mean squares without the terms that choose among equally good parameters.
-double error_of_points(const StepTimeParameters& parameters, std::span<const MeasuredStep> steps) {
+double error_of_points(const StepTimeParameters& parameters, std::span<const ProfiledStep> steps) {
   double passes = 0;
   double whole = 0;
-  for (const MeasuredStep& step : steps) {
+  for (const ProfiledStep& step : steps) {
     const double gradient_s = gradient_time_s(parameters, step.gpu_batch);
     const double step_s =
         combined_time_s(gradient_s, exchange_time_s(parameters, step.spread), parameters.gamma);
@@ -87,13 +87,13 @@ double error_of_points(const StepTimeParameters& parameters, std::span<const Mea
 }
 
 TEST(StepTimeFit, FindsTimesThatFollowTheModel) {
-  std::vector<MeasuredStep> steps;
+  std::vector<ProfiledStep> steps;
   for (const std::uint32_t batch : {16, 64, 200})
     for (const GpuSpread spread : {GpuSpread{1, 1}, {1, 2}, {1, 4}, {2, 6}, {3, 12}})
       steps.push_back(measured(spread, batch));
   const StepTimeParameters fitted = fit_step_time(steps);
   EXPECT_LT(error_of_points(fitted, steps), 1e-3);
-  const MeasuredStep unseen = measured({2, 8}, 128);
+  const ProfiledStep unseen = measured({2, 8}, 128);
   const double predicted =
       combined_time_s(gradient_time_s(fitted, 128), exchange_time_s(fitted, {2, 8}), fitted.gamma);
   EXPECT_NEAR(predicted / unseen.step_s, 1, 0.01);
@@ -101,19 +101,19 @@ TEST(StepTimeFit, FindsTimesThatFollowTheModel) {
 }
 
 TEST(StepTimeFit, IsOptimisticAboutWhatWasNotMeasured) {
-  const std::vector<MeasuredStep> one{measured({1, 1}, 32)};
+  const std::vector<ProfiledStep> one{measured({1, 1}, 32)};
   const StepTimeParameters alone = fit_step_time(one);
   EXPECT_NEAR(alone.alpha_c, one[0].gradient_s / 2, 1e-12);
   EXPECT_NEAR(gradient_time_s(alone, 32), one[0].gradient_s, 1e-6);
   EXPECT_LT(exchange_time_s(alone, {4, 16}), 1e-6);
 
-  const std::vector<MeasuredStep> node{measured({1, 1}, 32), measured({1, 4}, 32)};
+  const std::vector<ProfiledStep> node{measured({1, 1}, 32), measured({1, 4}, 32)};
   const StepTimeParameters within = fit_step_time(node);
   EXPECT_DOUBLE_EQ(within.alpha_n, 1.1 * within.alpha_r);
   EXPECT_DOUBLE_EQ(within.beta_n, 1.1 * within.beta_r);
   EXPECT_GT(within.alpha_r, 1e-3);
 
-  const std::vector<MeasuredStep> nodes{measured({1, 1}, 32), measured({2, 2}, 32)};
+  const std::vector<ProfiledStep> nodes{measured({1, 1}, 32), measured({2, 2}, 32)};
   const StepTimeParameters between = fit_step_time(nodes);
   EXPECT_LE(between.alpha_r, 1e-8);
   EXPECT_LE(between.beta_n, 1e-8);
@@ -123,8 +123,8 @@ TEST(StepTimeFit, IsOptimisticAboutWhatWasNotMeasured) {
 // The root mean square of two steps alone is not smooth at its minimum, and times may lie far from a second.
 TEST(StepTimeFit, AFewStepsOfAnyLengthAreMetExactly) {
   for (const double scale : {1e-3, 1.0, 1e3}) {
-    std::vector<MeasuredStep> steps{measured({1, 1}, 32), measured({1, 1}, 64)};
-    for (MeasuredStep& step : steps) {
+    std::vector<ProfiledStep> steps{measured({1, 1}, 32), measured({1, 1}, 64)};
+    for (ProfiledStep& step : steps) {
       step.gradient_s *= scale;
       step.step_s *= scale;
     }
@@ -167,7 +167,7 @@ TEST(GoodputPeer, FitsAreNoWorseThanThoseOfAdaptdl) {
   if (!file) GTEST_SKIP() << test::not_checked(kVectors + "fits.json");
   std::size_t compared = 0;
   for (const auto& fit : nlohmann::json::parse(file)) {
-    std::vector<MeasuredStep> steps;
+    std::vector<ProfiledStep> steps;
     for (const auto& row : fit["profile"]) {
       steps.push_back({.spread = {row[0], row[1]},
                        .gpu_batch = row[2],

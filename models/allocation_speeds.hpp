@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,7 +26,7 @@ struct ParallelJob {
   double parallel_share = 1;
 };
 
-class AllocationSpeeds final : public AllocationSpeed {
+class AllocationSpeeds final : public AllocationSpeed, public AllocationBelief {
  public:
   /// `jobs` by the numbers by which the world knows them.
   AllocationSpeeds(std::vector<ParallelJob> jobs, LevelSpeeds levels)
@@ -38,6 +39,18 @@ class AllocationSpeeds final : public AllocationSpeed {
                                                  : 1.0;
     if (allocation.gpus == job.gpus) return level;
     return level * relative_time(job, job.gpus) / relative_time(job, allocation.gpus);
+  }
+
+  /// The same factor: run times differ between jobs, but are no part of it.
+  double goodput(const JobView& job, const Allocation& on) const override {
+    return factor(job.id, on);
+  }
+  /// By the estimate of the run time where it is granted, less the time that the job has had GPUs, at least a second of
+  /// work; without one, as long again as it has had them.
+  double remaining_s(const JobView& job, const Allocation& on, Time now) const override {
+    const double had_s = to_seconds(job.attained(now));
+    const double left_s = job.estimate ? to_seconds(*job.estimate) - had_s : had_s;
+    return std::max(left_s, 1.0) / factor(job.id, on);
   }
 
  private:
@@ -53,8 +66,9 @@ class AllocationSpeeds final : public AllocationSpeed {
 /// Another world with these speeds by allocation.
 class AllocationWorld final : public World {
  public:
-  AllocationWorld(std::unique_ptr<World> world, std::unique_ptr<const AllocationSpeed> speeds)
-      : world_(std::move(world)), speeds_(std::move(speeds)) {}
+  AllocationWorld(std::unique_ptr<World> world, std::shared_ptr<const AllocationSpeed> speeds,
+                  std::shared_ptr<const AllocationBelief> truth)
+      : world_(std::move(world)), speeds_(std::move(speeds)), truth_(std::move(truth)) {}
 
   Provenance speeds(const CoRunners& co_runners, std::optional<std::uint64_t> noise_seed,
                     std::span<double> out) const override {
@@ -65,13 +79,15 @@ class AllocationWorld final : public World {
   }
   const JobsOnTypes* on_types() const override { return world_->on_types(); }
   const AllocationSpeed* by_allocation() const override { return speeds_.get(); }
+  const AllocationBelief* allocation_truth() const override { return truth_.get(); }
   void pair_outcomes(JobId a, JobId b, std::vector<PairOutcome>& out) const override {
     world_->pair_outcomes(a, b, out);
   }
 
  private:
   std::unique_ptr<World> world_;
-  std::unique_ptr<const AllocationSpeed> speeds_;
+  std::shared_ptr<const AllocationSpeed> speeds_;
+  std::shared_ptr<const AllocationBelief> truth_;
 };
 
 }  // namespace corun::inline models

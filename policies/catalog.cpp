@@ -33,6 +33,7 @@ PolicyEntry srsf_packed_entry();
 PolicyEntry srsf_entry();
 PolicyEntry tiresias_entry();
 PolicyEntry blox_entry();
+PolicyEntry optimus_entry();
 PolicyEntry max_min_entry();
 PolicyEntry max_min_water_filling_entry();
 PolicyEntry finish_time_fairness_entry();
@@ -83,6 +84,7 @@ std::span<const PolicyEntry> policy_catalog() {
       allox_entry(),
       gandiva_entry(),
       fifo_by_type_entry(),
+      optimus_entry(),
   };
   return catalog;
 }

@@ -37,9 +37,6 @@ struct PreemptionLoss {
 struct PolicyContext {
   Parameters parameters;
   std::unique_ptr<Belief> belief;  ///< only for PolicyNeeds::kBelief and kTruth
-  /// Only for PolicyNeeds::kAllocations. It outlives the policy, and what it answers changes only between the policy's
-  /// calls.
-  const AllocationBelief* allocations = nullptr;
   std::uint64_t seed = 0;  ///< of the replication
   bool plan_once = false;  ///< control.plan: once
   /// Set from outside when the run must end: a policy that waits for an answer then throws a PolicyError.
@@ -48,6 +45,9 @@ struct PolicyContext {
   PreemptionLoss preemption = {};
   Duration round{
       0};  ///< control.round_s where the scheduler decides at the ends of rounds only; else 0
+  /// Only for PolicyNeeds::kAllocations; null: no job's speed depends on its allocation. It outlives the policy, and what
+  /// it answers changes only between the policy's calls.
+  const AllocationBelief* allocations = nullptr;
 };
 
 struct PolicyEntry {

@@ -162,6 +162,22 @@ std::vector<GpuId> scattered(const ClusterState& state, const FreeGpus& free, co
   return chosen;
 }
 
+std::vector<GpuId> freest_nodes(const ClusterState& state, const FreeGpus& free, int gang) {
+  std::vector<GpuId> chosen;
+  if (free.gpus().size() < gang) return chosen;
+  chosen.reserve(static_cast<std::size_t>(gang));
+  int needed = gang;
+  for (int count = free.nodes().most(); count > 0 && needed > 0; --count) {
+    free.nodes().each(count, [&](NodeId node) {
+      const int taken = std::min(needed, count);
+      take(state, free, node, taken, chosen);
+      needed -= taken;
+      return needed > 0;
+    });
+  }
+  return chosen;
+}
+
 std::vector<GpuId> fastest(const ClusterState& state, const FreeGpus& free, const JobView& job) {
   if (free.gpus().size() < job.gpus) return {};
   if (job.on_types.empty()) return anywhere(state, free, job.gpus);

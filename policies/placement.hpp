@@ -65,6 +65,11 @@ std::vector<GpuId> yarn(const ClusterState& state, const FreeGpus& free, const J
 /// of a node than it needs.
 std::vector<GpuId> scattered(const ClusterState& state, const FreeGpus& free, const JobView& job);
 
+/// As many of the free GPUs as `gang`, or none: the node with the most free GPUs first, ties to the lowest index, then the
+/// next. On a node the lowest-numbered free GPUs are taken. The placement of Tiresias and Optimus in the simulator of Pollux
+/// (Qiao et al., OSDI 2021).
+std::vector<GpuId> freest_nodes(const ClusterState& state, const FreeGpus& free, int gang);
+
 /// Of the types with enough free GPUs the one on which the job is fastest by JobView::on_types, ties to the
 /// lowest GpuType::id; on it as anywhere(). It takes the fastest type that is free and never waits for a
 /// faster one. A gang gets GPUs of several types only if no type on which it may run has enough GPUs in the

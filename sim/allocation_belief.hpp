@@ -19,9 +19,9 @@ class AllocationBelief {
   /// the job's own: numbers of one job compare, those of two jobs do not. 0: the job cannot run there.
   virtual double goodput(const JobView& job, const Allocation& on) const = 0;
 
-  /// Time [s] in which the job would do all its work from the beginning of its present phase to its end, alone on this
-  /// allocation, without what a start costs; infinity: it cannot run there.
-  virtual double remaining_s(const JobView& job, const Allocation& on) const = 0;
+  /// Time [s] in which the job would do the work that it is believed to have left now, alone on this allocation, without
+  /// what a start costs; above 0, infinity: it cannot run there.
+  virtual double remaining_s(const JobView& job, const Allocation& on, Time now) const = 0;
 
   /// The most GPUs of which the belief knows enough to give them to this job now, within what the job permits; at least
   /// 1. A belief that is fitted while the job runs may permit more and more.

@@ -28,6 +28,9 @@ class AllocationSpeed {
   /// cluster permits; above 0. JobSpec::work is of the latter. `job` may be the number of a phase
   /// (Workload::in_phase()).
   virtual double factor(JobId job, const Allocation& allocation) const = 0;
+
+  /// The factor of the speed of a job on several nodes while it shares one of them with another such job; above 0 to 1.
+  virtual double beside_spread_jobs() const { return 1; }
 };
 
 }  // namespace corun::inline sim

@@ -56,6 +56,9 @@ struct Workload {
   /// Of all jobs that change: each as a job of its own, with `work` above 0, of which `profile` is read, too. Within a
   /// phase profile, memory and speed alone stay as they are.
   MemberSpan<JobSpec> phases = {};
+  /// > 0: ends of phases are at whole multiples of this time, to the nearest. One that lies after its multiple stays after
+  /// it, by a nanosecond: what happens at the multiple finds the phase not yet over.
+  Duration phase_grid{0};
 
   /// The number by which the world knows a job in one of its phases. Phases have numbers of their own, after the jobs'.
   JobId in_phase(JobId job, std::uint32_t phase) const {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/allocation_belief.hpp"
 #include "sim/allocation_speed.hpp"
 #include "sim/ids.hpp"
 #include "sim/jobs_on_types.hpp"
@@ -58,6 +59,8 @@ class World {
 
   /// How the speed of jobs alone depends on their allocation; nullptr: it does not.
   virtual const AllocationSpeed* by_allocation() const { return nullptr; }
+  /// The same as a policy may know it that was granted truth; nullptr where by_allocation() is.
+  virtual const AllocationBelief* allocation_truth() const { return nullptr; }
 
   /// Possible outcomes of a co-run of two: the weights add up to 1, and expected costs are means over them.
   /// On a cluster of several GPU types: on the first. Default: the expected speeds with weight 1.

@@ -7,6 +7,7 @@
 
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
+#include "traces/elastic/pollux_jobs.hpp"
 #include "traces/generated/drawn_jobs.hpp"
 #include "traces/generated/pair_workload.hpp"
 #include "traces/generated/solo_workload.hpp"
@@ -83,6 +84,11 @@ std::vector<TraceEntry> all_entries() {
          return read_gavel_trace(r.path, r.rates, r.rules);
        },
        looks_like_gavel_trace, true},
+      {"pollux", "elastic jobs of Pollux' and Sia's simulators, from `path`; programs from `workload.programs`", true,
+       false,
+       [](const TraceRequest& r, WorkloadKeys& keys) {
+         return read_pollux_jobs(r.path, r.part, keys, r.rules);
+       }},
       {"helios", "SenseTime Helios, Venus: cluster_log.csv, from `path`", true, false,
        [](const TraceRequest& r, WorkloadKeys&) { return read_helios(r.path, r.rules); },
        looks_like_helios},

@@ -59,6 +59,7 @@ struct TraceJob {
   /// Share of the work that several GPUs do in parallel (Amdahl), 0 to 1: the speed of an elastic job by its number of
   /// GPUs.
   double parallel_share = 1;
+  std::int64_t batch_size = 0;  ///< of a step on all its GPUs; 0: not told
   std::shared_ptr<const ZooRun> zoo_run = {};  ///< null if it names no model
   std::vector<std::uint32_t> carried = {};     ///< by Trace::carried: place of its text
 };
@@ -91,6 +92,7 @@ struct Trace {
   std::vector<TraceJob> jobs;  ///< by JobId
   /// The phases of jobs that change (JobSpec::first_phase), each as a job of its own.
   std::vector<TraceJob> phases;
+  Duration phase_grid{0};  ///< Workload::phase_grid
   /// Known features of a job alone beyond its profile: for worlds and beliefs, which ask by name. Empty if
   /// there are none.
   std::vector<SpeedTable::Feature> feature_list;
@@ -116,6 +118,7 @@ struct Trace {
 inline Trace without_jobs(const Trace& whole) {
   Trace empty;
   empty.phases = whole.phases;
+  empty.phase_grid = whole.phase_grid;
   empty.feature_list = whole.feature_list;
   empty.virtual_clusters = whole.virtual_clusters;
   empty.gpu_model_names = whole.gpu_model_names;
@@ -177,7 +180,7 @@ inline std::vector<JobId> by_submit_time(const Trace& trace) {
 
 /// The jobs in this order of arrival for the engine. Both arguments must outlive it.
 inline Workload workload_of(const Trace& trace, std::span<const JobId> arrivals) {
-  return {{trace.jobs, &TraceJob::spec}, arrivals, {trace.phases, &TraceJob::spec}};
+  return {{trace.jobs, &TraceJob::spec}, arrivals, {trace.phases, &TraceJob::spec}, trace.phase_grid};
 }
 
 }  // namespace corun::inline traces

@@ -99,6 +99,8 @@ std::vector<GpuId> place_by(Placing placing, const ClusterState& state, const Fr
       return fastest(state, free, job);
     case Placing::kYarn:
       return yarn(state, free, job);
+    case Placing::kFreest:
+      return freest_nodes(state, free, job.gpus);
     case Placing::kAnywhere:
       break;
   }

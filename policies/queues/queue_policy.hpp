@@ -39,7 +39,7 @@ enum class Blocking : std::uint8_t {
 };
 
 /// The functions of policies/placement.hpp.
-enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest, kYarn };
+enum class Placing : std::uint8_t { kConsolidated, kAnywhere, kFastest, kYarn, kFreest };
 
 struct PlacingOptions {
   Placing placing = Placing::kConsolidated;
@@ -59,11 +59,13 @@ ParametersOf<Options> with_placing(ParametersOf<Options> parameters) {
       {{"consolidated", Placing::kConsolidated},
        {"anywhere", Placing::kAnywhere},
        {"fastest", Placing::kFastest},
-       {"yarn", Placing::kYarn}},
+       {"yarn", Placing::kYarn},
+       {"freest", Placing::kFreest}},
       "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
       "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
       "the GPU type with room on which the job is fastest; yarn: the first node with room, "
-      "or whole nodes and a rest under one switch (Tiresias' simulator)");
+      "or whole nodes and a rest under one switch (Tiresias' simulator); freest: the nodes with the "
+      "most free GPUs (Pollux' simulator)");
   return parameters.only_where(placement_matters);
 }
 

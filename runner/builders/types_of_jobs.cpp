@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/solo/roofline.hpp"
+#include "runner/builders/elastic_builder.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "traces/catalog.hpp"
@@ -33,7 +34,8 @@ double exact_seconds(const JobSpec& job) {
 }  // namespace
 
 TypesOfJobs::TypesOfJobs(const Config& config, const Cluster& cluster)
-    : told_(config.workload.gpu_type.value_or("")),
+    : elastic_(has_elastic_programs(config)),
+      told_(config.workload.gpu_type.value_or("")),
       assumed_(assumed_reference(config, cluster)),
       known_(cluster.types) {
   types_.resize(cluster.spec.models().size());
@@ -67,6 +69,7 @@ std::string TypesOfJobs::reference(const Trace& trace) const {
 }
 
 std::shared_ptr<const JobTypeTable> TypesOfJobs::table(const Trace& trace) const {
+  if (elastic_) return nullptr;
   const std::string reference = this->reference(trace);
   const GpuSpec from = spec_of(reference);
   const auto is_reference = [&](const Type& type) {

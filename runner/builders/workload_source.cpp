@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runner/builders/elastic_builder.hpp"
 #include "runner/builders/gpu_model_fit.hpp"
 #include "runner/builders/type_names.hpp"
 #include "runner/inputs/file_kind.hpp"
@@ -65,6 +66,32 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
     throw InputError(
         config.place("workload.labels"),
         "workload.labels is for source lucid, found source " + w.source + "; leave it out");
+  }
+  const bool elastic = w.source == "pollux";
+  if (!elastic || given) {
+    const WorkloadConfig usual;
+    for (const auto& [key, set] :
+         {std::pair("workload.part", w.part != usual.part),
+          std::pair("workload.programs", w.programs != usual.programs),
+          std::pair("workload.adaptivity", w.adaptivity != usual.adaptivity),
+          std::pair("workload.interference", w.interference != usual.interference),
+          std::pair("workload.start_s", w.start_s != usual.start_s),
+          std::pair("workload.largest_local_batch",
+                    w.largest_local_batch != usual.largest_local_batch)}) {
+      if (!set) continue;
+      throw InputError(config.place(key), std::string(key) + " is for source pollux, found source " +
+                                              w.source + "; leave it out");
+    }
+  }
+  if (elastic && !given) {
+    for (const auto& [key, set] : {std::pair("workload.phases", w.phases.has_value()),
+                                   std::pair("workload.solo_times", w.solo_times.has_value()),
+                                   std::pair("workload.gpu_type", w.gpu_type.has_value())}) {
+      if (!set) continue;
+      throw InputError(config.place(key),
+                       std::string(key) + " is not for source pollux, whose jobs have their speed "
+                                          "and phases from workload.programs; leave it out");
+    }
   }
   const bool reads_log = source.reads_file && !source.generates;
   if (w.phases && (given || !reads_log)) {
@@ -229,6 +256,7 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   if (w.columns) {
     query.columns = parse_renamed_columns(*w.columns, config_->place("workload.columns"));
   }
+  query.part = w.part;
   query.rules.strict = w.strict;
   if (w.states)
     query.rules.states = parse_chosen_states(*w.states, config_->place("workload.states"));
@@ -242,6 +270,12 @@ void WorkloadSource::read_file(const Cluster& cluster, InputFiles& files) {
   tables_->take_rates(read->rates, query.rates);
   note_file(read->trace, cluster, files);
   given_ = {read, &read->trace};
+  if (has_elastic_programs(*config_)) {
+    auto elastic = std::make_shared<Trace>(read->trace);
+    tables_->take_elastic(make_elastic(*config_, cluster, read->keys, files, *elastic));
+    given_ = std::move(elastic);
+    return;
+  }
   read_solo_times(files);
   const std::map<WorkloadKey, double> memory = measured_memory(read->trace, cluster, files);
   if (memory.empty() && solo_times_ == nullptr && !w.phases &&

@@ -259,13 +259,17 @@ std::string WorldBuilder::unmeasured_workloads(const Trace& trace) const {
 std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
   if (!trace.phases.empty()) return world(with_phases_as_jobs(trace));
   std::unique_ptr<World> world = co_runs(trace);
+  if (tables_->elastic() != nullptr) {
+    const std::shared_ptr<const ElasticJobs>& elastic = tables_->elastic();
+    return std::make_unique<AllocationWorld>(std::move(world), elastic, elastic);
+  }
   const bool spans = levels_.across_nodes < 1 || levels_.across_switches < 1;
   const auto elastic = [](const TraceJob& job) { return job.spec.gpus_max > 0; };
   if (!spans && std::ranges::none_of(trace.jobs, elastic)) return world;
   std::vector<ParallelJob> jobs;
   for (const TraceJob& job : trace.jobs) jobs.push_back({job.spec.gpus, job.parallel_share});
-  return std::make_unique<AllocationWorld>(
-      std::move(world), std::make_unique<const AllocationSpeeds>(std::move(jobs), levels_));
+  auto speeds = std::make_shared<const AllocationSpeeds>(std::move(jobs), levels_);
+  return std::make_unique<AllocationWorld>(std::move(world), speeds, speeds);
 }
 
 /// The world but for what depends on the allocation.

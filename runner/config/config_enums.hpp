@@ -34,6 +34,19 @@ struct EnumNames<MissingProfiles> {
                                      EnumName{MissingProfiles::kJrs, "jrs"}};
 };
 
+/// workload.adaptivity: what elastic jobs leave to the scheduler and choose themselves (the terms of Sia's paper).
+enum class Adaptivity : std::uint8_t {
+  kRigid,          ///< nothing: the GPUs and the batch size of the file
+  kStrongScaling,  ///< any number of GPUs, with the batch size of the file
+  kAdaptive,       ///< any number of GPUs, with the batch size that is best there
+};
+template <>
+struct EnumNames<Adaptivity> {
+  static constexpr std::array kTable{EnumName{Adaptivity::kRigid, "rigid"},
+                                     EnumName{Adaptivity::kStrongScaling, "strong-scaling"},
+                                     EnumName{Adaptivity::kAdaptive, "adaptive"}};
+};
+
 /// cluster.sharing: how jobs share a GPU. Files of measurements may name other modes.
 enum class SharingMode : std::uint8_t { kTimeSlicing, kMps };
 template <>

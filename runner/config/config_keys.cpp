@@ -89,6 +89,21 @@ void add(KeyList& keys, WorkloadConfig& c) {
        "table of solo times and memory by workload and GPU type, for jobs of any source"},
       {"workload.phases", text(c.phases),
        "table of phases of jobs that change, by job or workload; for sources that read jobs"},
+      {"workload.part", text(c.part),
+       "SET/WORKLOAD of a file with several lists of jobs, for source pollux"},
+      {"workload.programs", text(c.programs),
+       "folder with the measurements of the jobs' programs, for source pollux"},
+      {"workload.adaptivity", word(c.adaptivity),
+       "of jobs of source pollux: rigid: GPUs and batch size of the file; strong-scaling: its batch "
+       "size on any GPUs; adaptive: the best batch size on any GPUs"},
+      {"workload.interference", number(c.interference, {0, 0.99}),
+       "share of its speed that a job on several nodes loses while it shares one with another; for "
+       "source pollux"},
+      {"workload.start_s", number(c.start_s, kDurationOrNone),
+       "time without work at each start and resize of a job; null: by program; for source pollux"},
+      {"workload.largest_local_batch", text(c.largest_local_batch),
+       "MODEL=SAMPLES,...: most samples at a time on a GPU, in place of the measured limit; for "
+       "source pollux"},
       {"workload.order", word(c.order),
        "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
       {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),

@@ -49,12 +49,15 @@ constexpr auto kTopics = std::to_array<Topic>({
      "workload.phases", "docs/formats.md"},
     {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kPartly,
      "a gang alone has a speed on one node, on several, and on several switches, and the placement "
-     "yarn keeps it under one; jobs do not slow each other on the network",
-     "world.across_nodes world.across_switches cluster.nodes_per_switch", "docs/design.md"},
+     "yarn keeps it under one; only jobs of source pollux slow each other on the network, on a "
+     "shared node",
+     "world.across_nodes world.across_switches workload.interference cluster.nodes_per_switch",
+     "docs/design.md"},
     {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
-     "policies of your own may run a job on another number of GPUs and resize it; no policy of "
-     "corun does so, and statistical efficiency is not modelled",
-     "gpus_min gpus_max parallel_share external", "docs/design.md"},
+     "optimus and policies of your own run a job on another number of GPUs and resize it, by "
+     "Amdahl's law or by measured programs with their statistical efficiency; what policies believe "
+     "of it is the truth, never learnt",
+     "gpus_min gpus_max parallel_share workload.adaptivity optimus external", "docs/design.md"},
     {"migration", "migrate move defragmentation", kPartly,
      "a preempted job may start on other GPUs at the cost of preemption; srsf-packed moves jobs "
      "so; "

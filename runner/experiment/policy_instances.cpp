@@ -88,7 +88,7 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
                                    p.name, name_of(mode)));
     }
     instance.granted_truth =
-        instance.needs == PolicyNeeds::kTruth ||
+        instance.needs == PolicyNeeds::kTruth || instance.needs == PolicyNeeds::kAllocations ||
         (instance.needs == PolicyNeeds::kBelief && config.belief.model == BeliefKind::kTruth);
     instance.label = p.label.value_or(p.name);
     if (times[instance.label] > 1) {

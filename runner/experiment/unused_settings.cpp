@@ -127,6 +127,14 @@ Reason across_nodes(const SettingsInUse& use) {
   return use.cluster.spec.nodes.size() > 1 ? "" : "the cluster has one node";
 }
 
+Reason adaptivity(const SettingsInUse& use) {
+  if (use.config.workload.adaptivity != Adaptivity::kStrongScaling) return "";
+  const auto resizes = [](const PolicyInstance& p) {
+    return p.needs == PolicyNeeds::kAllocations || p.traits.sees_all;
+  };
+  return some_policy(use, resizes) ? "" : "no policy resizes jobs";
+}
+
 Reason across_switches(const SettingsInUse& use) {
   return use.config.cluster.nodes_per_switch ? across_nodes(use)
                                              : "cluster.nodes_per_switch is null";
@@ -317,6 +325,8 @@ struct KeyRule {
 };
 
 constexpr std::array kKeyRules{
+    KeyRule{"workload.adaptivity", adaptivity},
+    KeyRule{"workload.interference", across_nodes},
     KeyRule{"workload.order", arrivals},
     KeyRule{"workload.profiles", drawn_profiles},
     KeyRule{"cluster.nodes_per_switch", switches},

@@ -17,6 +17,7 @@ std::shared_ptr<TraceFile> read_trace_file(const TraceQuery& query) {
   request.path = query.path;
   request.columns = query.columns;
   request.rules = query.rules;
+  request.part = query.part;
   request.labels = query.labels;
   if (query.source->reads_rates) {
     file->rates = std::make_shared<const GavelThroughputs>(

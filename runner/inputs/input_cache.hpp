@@ -23,6 +23,7 @@ namespace corun::inline runner {
 struct TraceQuery {
   const TraceEntry* source = nullptr;  ///< must read a file, not generate a trace
   std::string path;
+  std::optional<std::string> part;    ///< as TraceRequest::part
   std::optional<std::string> labels;  ///< as TraceRequest::labels
   std::string rates;                  ///< for sources that count steps: the file of rates
   std::string gpu;                    ///< and the GPU type, in Gavel's name, whose rates are read

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/elastic/elastic_jobs.hpp"
 #include "runner/config/config.hpp"
 #include "runner/config/note.hpp"
 #include "runner/inputs/input_files.hpp"
@@ -43,6 +44,10 @@ class MeasurementTables {
   /// rates, or Gavel none for the type. InputError as the reader.
   const Measurements* rates_on(const std::string& path, std::string_view gpu_type);
 
+  /// The speed of the workload's jobs by allocation, where their programs were measured; else null.
+  const std::shared_ptr<const ElasticJobs>& elastic() const { return elastic_; }
+  void take_elastic(std::shared_ptr<const ElasticJobs> elastic) { elastic_ = std::move(elastic); }
+
   /// Keeps the rates read with a trace from the file at `path`. Null changes nothing.
   void take_rates(std::shared_ptr<const GavelThroughputs> rates, const std::string& path);
 
@@ -51,6 +56,7 @@ class MeasurementTables {
   const Measurements& rates(const std::string& path, const std::string& gpu);
 
   WorkloadKeys keys_;
+  std::shared_ptr<const ElasticJobs> elastic_;
   std::map<std::pair<std::string, CorunsAs>, Measurements> tables_;  ///< by path
   std::map<std::string, SoloTable> solo_;                            ///< by path
   std::map<std::string, std::vector<std::string>> notes_;            ///< by path

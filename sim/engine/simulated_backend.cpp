@@ -26,6 +26,9 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
       devices_(static_cast<std::size_t>(spec.gpu_count())),
       recorder_(workload.jobs.size(), spec.gpu_count(), options_.sink) {
   assert(workload.arrivals.size() == workload.jobs.size());
+  if (by_allocation_ != nullptr && by_allocation_->beside_spread_jobs() < 1) {
+    spread_jobs_.assign(spec.nodes.size(), 0);
+  }
 }
 
 bool SimulatedBackend::advance(std::vector<Report>& out) {
@@ -134,6 +137,11 @@ void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> g
   running.phase = active.phase;
   running.phase_work = standing(active).left;
   running.spread = spread_of(job, active.phase, gpus);
+  const NodeId first = state_.gpu(gpus.front()).node;
+  running.spreads = !spread_jobs_.empty() && std::ranges::any_of(
+      gpus, [&](GpuId g) { return state_.gpu(g).node != first; });
+  count_spread(running, 1);
+  running.beside = beside_of(running);
 }
 
 /// This much more of the job's work need not be done again.
@@ -186,7 +194,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
       running.overhead_ns = static_cast<double>(overhead.count()) * slowest_gpu;
     }
     running.remaining_ns = static_cast<double>(running.phase_work.count()) + running.overhead_ns;
-    running.since = last_tick();
+    running.since = later(last_tick(), workload_.jobs[index(job)].start_cost);
     running.order = next_order_++;
     running.will_oom = runs_out_of_memory(job, unlike);
     if (running.will_oom) {
@@ -211,7 +219,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
       active.sole_resident = true;
       active.open_episodes += static_cast<int>(gpus.size());
       state_.add_alone(gpus, job);
-      if (!running.will_oom) set_speed(job, active, slowest_gpu);
+      if (!running.will_oom) set_speed(job, active, slowest_gpu * running.beside);
+      refresh_neighbours();
       return;
     }
     for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
@@ -219,6 +228,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
   if (!narrowed_.empty()) narrowed_.clear();
   for (const GpuId g : gpus) show_formed(g);
   co_runner_changed(gpus);
+  refresh_neighbours();
 }
 
 void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
@@ -268,8 +278,7 @@ Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
   running.event = EventQueue::kNone;
   Duration kept{0};
   if (!running.will_oom) {
-    const double left = running.remaining_ns -
-                        running.speed * static_cast<double>((last_tick() - running.since).count());
+    const double left = running.remaining_ns - worked_ns(running);
     // With TickRule::kProgress a job needs a tick for its end, when its work is done.
     const bool notices = options_.tick_rule == TickRule::kNotice && is_last_phase(job, running);
     if (notices && from_nanoseconds(std::max(left, 0.0)) == Duration::zero()) {
@@ -401,8 +410,8 @@ Report SimulatedBackend::end_probe(JobId job) {
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
   if (options_.probes_keep_progress) {
-    const double done = running.speed * static_cast<double>((last_tick() - running.since).count());
-    const Duration left = from_nanoseconds(std::max(running.remaining_ns - done, 0.0));
+    const Duration left =
+        from_nanoseconds(std::max(running.remaining_ns - worked_ns(running), 0.0));
     if (left == Duration::zero() && is_last_phase(job, running)) {
       finish(job);
       return {ReportKind::kFinished, job};
@@ -514,6 +523,7 @@ void SimulatedBackend::vacate_sole(JobId job, Duration solo) {
   Active& active = jobs_[job];
   active.sole_resident = false;
   account_sole(job, active);
+  count_spread(active.running, -1);
   EpisodeRecord episode;
   episode.start = active.record.last_start;
   episode.end = now_;
@@ -528,6 +538,7 @@ void SimulatedBackend::vacate_sole(JobId job, Duration solo) {
   active.open_episodes -= static_cast<int>(active.running.gpus.size());
   if (active.open_episodes == 0 && active.finished) over_.push_back(job);
   recorder_.add(std::move(episode), std::exchange(active.running.gpus, {}));
+  refresh_neighbours();
 }
 
 /// As account() for each of its GPUs, from its start to now.
@@ -576,6 +587,7 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
 }
 
 void SimulatedBackend::vacate(JobId job) {
+  count_spread(jobs_[job].running, -1);
   left_.clear();
   left_.swap(jobs_[job].running.gpus);
   for (const GpuId g : left_) {
@@ -590,6 +602,7 @@ void SimulatedBackend::vacate(JobId job) {
     finish_episode(g);
   }
   co_runner_changed(left_);
+  refresh_neighbours();
 }
 
 void SimulatedBackend::finish_episode(GpuId gpu) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
@@ -27,6 +28,9 @@
 /// of a phase is an event, rounded to the nearest nanosecond: the job stays on its GPUs, and the speeds there and the
 /// memory limit are those of its next phase from then on. A job that exceeds the limit then does no more work and
 /// fails cluster.oom.ramp later, and what its run has done is lost. Clock ticks are for jobs of one phase.
+///
+/// For JobSpec::start_cost after each start or resize, a job does no work. Jobs on several nodes slow one another on a
+/// shared node by AllocationSpeed::beside_spread_jobs().
 ///
 /// Throws InputError where an event would come after 292 years (sim/time.hpp, later()).
 namespace corun::inline sim {
@@ -95,7 +99,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     double remaining_ns = 0;  ///< work left of its phase, in nanoseconds at speed 1
     double overhead_ns = 0;   ///< part of it at the start of the run: saving and loading state
     double speed = 0;         ///< v(j); 0 for a joining job that will run out of memory
-    Time since{0};            ///< remaining_ns is as of this time
+    Time since{0};            ///< remaining_ns is as of this time; later than now while its start costs time
     Time due{0};              ///< planned completion
     std::uint64_t order = 0;  ///< of starts, from 1
     EventQueue::Handle event = EventQueue::kNone;
@@ -104,6 +108,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Duration phase_work{0};  ///< of its phase, to do in this run
     Duration done{0};        ///< work of the phases that this run has finished
     double spread = 1;       ///< AllocationSpeed::factor() of its phase on these GPUs
+    double beside = 1;       ///< AllocationSpeed::beside_spread_jobs(), if that holds for it now
+    bool spreads = false;    ///< it has GPUs on several nodes; known where spread_jobs_ is
     bool will_oom = false;   ///< above the memory limit: does no work
     bool has_work = false;   ///< when it started
     bool profiling = false;  ///< unless that does all its work: then this is a run like any other
@@ -175,6 +181,15 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     const JobSpec& spec = workload_.jobs[index(job)];
     return {0, spec.phases == 0 ? spec.work : workload_.phases[spec.first_phase].work};
   }
+  /// The work that a running job has done since Running::since, without rounding [ns at speed 1].
+  double worked_ns(const Running& running) const {
+    const Time until = std::max(last_tick(), running.since);
+    return running.speed * static_cast<double>((until - running.since).count());
+  }
+  Time on_phase_grid(Time end) const;
+  void count_spread(const Running& running, int change);
+  double beside_of(const Running& running) const;
+  void refresh_neighbours();
   Duration solo_time(JobId job, Standing from, Duration work, std::span<const GpuId> gpus,
                      std::span<const GpuId> unlike) const;
   double spread_of(JobId job, std::uint32_t phase, std::span<const GpuId> gpus) const;
@@ -219,6 +234,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<Device> devices_;
   std::vector<JobId> over_;  ///< left, with ended episodes, since advance() began
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
+  /// By node: its jobs on several nodes; empty if they do not slow each other.
+  std::vector<int> spread_jobs_;
+  std::vector<NodeId> stirred_nodes_;  ///< whose number has come to or left 2 or more
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;
   std::uint64_t changes_ = 0;  ///< of co-runners

@@ -58,17 +58,92 @@ double SimulatedBackend::spread_of(JobId job, std::uint32_t phase,
                                    std::span<const GpuId> gpus) const {
   if (by_allocation_ == nullptr) return 1;
   std::vector<NodeId> nodes;
+  std::vector<int> on_nodes;
   std::vector<std::uint32_t> switches;
-  state_.each_node(gpus, [&](NodeId node, std::span<const GpuId>) {
+  std::vector<std::uint32_t> types;
+  state_.each_node(gpus, [&](NodeId node, std::span<const GpuId> own) {
+    const auto count = static_cast<int>(own.size());
+    const auto at = std::ranges::find(nodes, node);
+    if (at != nodes.end()) {
+      on_nodes[static_cast<std::size_t>(at - nodes.begin())] += count;
+      return;
+    }
     nodes.push_back(node);
+    on_nodes.push_back(count);
     switches.push_back(spec_.nodes[index(node)].switch_id);
+    types.push_back(spec_.nodes[index(node)].gpu.id);
   });
-  const auto count = [](auto& values) {
+  const auto leave_unlike = [](std::vector<std::uint32_t>& values) {
     std::ranges::sort(values);
-    return static_cast<int>(std::unique(values.begin(), values.end()) - values.begin());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
   };
-  return by_allocation_->factor(workload_.in_phase(job, phase),
-                                {static_cast<int>(gpus.size()), count(nodes), count(switches)});
+  leave_unlike(switches);
+  leave_unlike(types);
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t type : types) {
+    const Allocation on{static_cast<int>(gpus.size()), static_cast<int>(nodes.size()),
+                        static_cast<int>(switches.size()), type, on_nodes};
+    slowest = std::min(slowest, by_allocation_->factor(workload_.in_phase(job, phase), on));
+  }
+  return slowest;
+}
+
+/// `change` more jobs have the GPUs of this one.
+void SimulatedBackend::count_spread(const Running& running, int change) {
+  if (spread_jobs_.empty() || !running.spreads) return;
+  std::vector<NodeId> nodes;
+  state_.each_node(running.gpus, [&](NodeId node, std::span<const GpuId>) {
+    if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+  });
+  for (const NodeId node : nodes) {
+    int& count = spread_jobs_[index(node)];
+    const bool shared = count > 1;
+    count += change;
+    if (shared != (count > 1)) stirred_nodes_.push_back(node);
+  }
+}
+
+double SimulatedBackend::beside_of(const Running& running) const {
+  if (spread_jobs_.empty() || !running.spreads) return 1;
+  const bool beside = std::ranges::any_of(running.gpus, [this](GpuId g) {
+    return spread_jobs_[index(state_.gpu(g).node)] > 1;
+  });
+  return beside ? by_allocation_->beside_spread_jobs() : 1;
+}
+
+/// The speeds of jobs on several nodes that have come to share a node with another one, or no longer do.
+void SimulatedBackend::refresh_neighbours() {
+  for (const NodeId node : std::exchange(stirred_nodes_, {})) {
+    const std::size_t first = index(state_.first_gpu(node));
+    for (int g = 0; g < spec_.nodes[index(node)].gpus; ++g) {
+      const GpuId gpu{static_cast<std::uint32_t>(first + static_cast<std::size_t>(g))};
+      for (const JobId job : state_.gpu(gpu).residents) {
+        Active& active = jobs_[job];
+        Running& running = active.running;
+        const double beside = beside_of(running);
+        if (beside == running.beside) continue;
+        running.beside = beside;
+        if (running.will_oom) continue;
+        double speed = std::numeric_limits<double>::infinity();
+        if (active.sole_resident) {
+          speed = slowest_alone(as_known(job), running.gpus);
+        } else {
+          for (const GpuId own : running.gpus) speed = std::min(speed, speed_on(job, own));
+        }
+        set_speed(job, active, speed * running.spread * running.beside);
+      }
+    }
+  }
+}
+
+/// The end of a phase as Workload::phase_grid has it.
+Time SimulatedBackend::on_phase_grid(Time end) const {
+  const Duration grid = workload_.phase_grid;
+  const Duration after = end % grid;
+  if (after == Duration::zero()) return end;
+  const Time before = end - after;
+  if (after + after < grid) return std::max(now_, before + Duration{1});
+  return later(before, grid);
 }
 
 /// Solo time of `work` of the job from where it stands, on these GPUs; `unlike`: one of each kind of them.
@@ -115,7 +190,7 @@ void SimulatedBackend::co_runner_changed(std::span<const GpuId> gpus) {
       if (active.running.will_oom || std::exchange(active.change, changes_) == changes_) continue;
       double speed = std::numeric_limits<double>::infinity();
       for (const GpuId own : active.running.gpus) speed = std::min(speed, speed_on(job, own));
-      speed *= active.running.spread;
+      speed *= active.running.spread * active.running.beside;
       if (speed != active.running.speed) set_speed(job, active, speed);
     }
   }
@@ -134,6 +209,7 @@ void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   if (ticks && ticking_ != 0 && running.order > ticking_) {
     worked_until = std::max(running.since, now_ - options_.tick);
   }
+  worked_until = std::max(worked_until, running.since);  // its start may take time
   const auto worked = static_cast<double>((worked_until - running.since).count());
   running.remaining_ns = std::max(running.remaining_ns - running.speed * worked, 0.0);
   running.since = worked_until;
@@ -141,6 +217,9 @@ void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   Time end = completion(running);
   if (running.has_work) end = std::max(end, active.record.last_start + kShortestRun);
   if (is_last_phase(job, running)) end = round_up(end, options_.tick);
+  if (workload_.phase_grid > Duration::zero() && workload_.jobs[index(job)].phases > 0) {
+    end = on_phase_grid(end);
+  }
   running.due = end;
   if (running.event == EventQueue::kNone) {
     running.event =

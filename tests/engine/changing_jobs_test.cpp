@@ -176,6 +176,67 @@ TEST(ChangingJobs, AResizeInMidPhaseWithItsCost) {
   }
 }
 
+// 10 s without work at the start and after the move, by the clock: at speed 0.6 on one GPU, too. 20 s of work by 30 s; 80 / 0.6
+// s more from 40 s on. A move at 35 s, before the second start has been paid, does no work before 45 s.
+TEST(ChangingJobs, EachStartTakesItsTimeWhateverTheSpeed) {
+  OwnedWorkload w = workload({job(100s).gpus(2).elastic(1, 2)});
+  w.jobs[0].start_cost = 10s;
+  const ChangingWorld world({1}, {{2, 0.8}}, {});
+  const Duration rest{static_cast<std::int64_t>(std::llround(80e9 / 0.6))};
+  for (const bool again : {false, true}) {
+    std::vector<Act> acts{start(0s, J(0), {G(0), G(1)}), {30s, Act::Kind::kResize, J(0), {G(2)}}};
+    if (again) acts.push_back({35s, Act::Kind::kResize, J(0), {G(1)}});
+    Acts policy(acts);
+    const RunResult r = run(cluster(1, 3), w, world, policy, moving());
+    const JobRecord& record = r.record.jobs[0];
+    EXPECT_EQ(record.finish, (again ? 45s : 40s) + rest);
+    EXPECT_EQ(record.solo, 20s + rest) << "what a start costs is no work";
+  }
+}
+
+// Phases of 10.4, 10.4 and 10.6 s on a grid of a second. The first ends after 10 s by a nanosecond, so that the policy, which
+// looks at 10 s, still sees it; the second 10.4 s later, at 20.4 s, again after 20 s; the third at 30.6 s, which is 31 s.
+TEST(ChangingJobs, EndsOfPhasesOnAGridStayOnTheirSide) {
+  OwnedWorkload w = workload({job(1s)});
+  set_phases(w, J(0), {job(10'400ms).util(1), job(10'400ms).util(2), job(10'600ms).util(3)});
+  w.phase_grid = 1s;
+  Acts policy({start(0s, J(0), {G(0)})});
+  const RunResult r = run(cluster(1, 1), w, world_of(4), policy, moving());
+  ASSERT_EQ(policy.seen.size(), 2U);
+  EXPECT_EQ(policy.seen[0].first, 10s + 1ns);
+  EXPECT_EQ(policy.seen[1].first, 20s + 1ns);
+  EXPECT_EQ(r.record.jobs[0].finish, 31s);
+}
+
+/// Jobs on several nodes halve each other's speed on a shared node.
+class CrowdedWorld final : public World, private AllocationSpeed {
+ public:
+  Provenance speeds(const CoRunners&, std::optional<std::uint64_t>,
+                    std::span<double> out) const override {
+    std::ranges::fill(out, 1.0);
+    return Provenance::kModelled;
+  }
+  const AllocationSpeed* by_allocation() const override { return this; }
+
+ private:
+  double factor(JobId, const Allocation&) const override { return 1; }
+  double beside_spread_jobs() const override { return 0.5; }
+};
+
+// Nodes of two GPUs. A is on nodes 0 and 1. At 10 s B comes to nodes 1 and 2: both halve. C is on node 0 alone: it neither slows
+// nor is slowed. B does 20 s by 50 s; A has then done 10 + 20 s and has 70 s left: 120 s.
+TEST(ChangingJobs, JobsOnSeveralNodesSlowEachOtherOnASharedOne) {
+  const OwnedWorkload w =
+      workload({job(100s).gpus(2), job(20s).gpus(2).at(10s), job(60s)});
+  Acts policy({start(0s, J(0), {G(0), G(2)}), start(0s, J(2), {G(1)}),
+               start(10s, J(1), {G(3), G(4)})});
+  const RunResult r = run(cluster(3, 2), w, CrowdedWorld(), policy, moving());
+  EXPECT_EQ(r.record.jobs[2].finish, 60s);
+  EXPECT_EQ(r.record.jobs[1].finish, 50s);
+  EXPECT_EQ(r.record.jobs[0].finish, 120s);
+  EXPECT_EQ(r.record.jobs[0].solo, 100s) << "a slow network is a slowdown";
+}
+
 // Phases of 20 and 80 s. Preempted at 50 s with half of the run's progress lost: 25 s are kept, so it is in its second
 // phase with 75 s left, and ends at 125 s. With nine tenths lost 5 s are kept: it is back in its first phase.
 TEST(ChangingJobs, LostWorkMayTakeAJobBackAPhase) {

@@ -18,6 +18,7 @@
 #include "traces/generated/solo_workload.hpp"
 #include "traces/input_file.hpp"
 #include "traces/job_csv.hpp"
+#include "traces/elastic/pollux_jobs.hpp"
 #include "traces/public_formats/batsim.hpp"
 #include "traces/public_formats/gavel_trace.hpp"
 #include "traces/public_formats/helios.hpp"
@@ -138,6 +139,18 @@ void read_keyed(std::string_view bytes) {
 Trace read_own_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys,
                     const LogRules& rules) {
   return read_job_csv(in, name, keys, {}, rules);
+}
+
+/// Their run times follow from other files: here each is a second.
+Trace read_elastic_jobs(std::istream& in, const std::string& name, WorkloadKeys& keys,
+                        const LogRules& rules) {
+  Trace trace = read_pollux_jobs(in, name, std::nullopt, keys, rules);
+  for (TraceJob& job : trace.jobs) {
+    require(job.spec.work == Duration::zero(), "a run time");
+    require(job.batch_size >= job.spec.gpus, "a batch size");
+    job.spec.work = std::chrono::seconds{1};
+  }
+  return trace;
 }
 
 /// A log of others: computed columns, states, texts of people.
@@ -310,7 +323,7 @@ void read_pairs(std::string_view packed) {
           "pairs changed");
 }
 
-constexpr std::array<Reader, 18> kReaders{{
+constexpr std::array<Reader, 19> kReaders{{
     {"batsim", read_plain<read_batsim>},
     {"csv", read_keyed<read_own_jobs>},
     {"gavel", read_gavel},
@@ -327,6 +340,7 @@ constexpr std::array<Reader, 18> kReaders{{
     {"openb-nodes", read_nodes},
     {"muri", read_keyed<read_muri>},
     {"pairs", read_pairs},
+    {"pollux", read_keyed<read_elastic_jobs>},
     {"solo-table", read_solo},
     {"swf", read_plain<read_standard_workload>},
 }};

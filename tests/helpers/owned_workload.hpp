@@ -11,7 +11,10 @@ struct OwnedWorkload {
   std::vector<JobSpec> jobs;
   std::vector<JobId> arrivals;
   std::vector<JobSpec> phases = {};
-  operator Workload() const { return {jobs, arrivals, phases}; }  // NOLINT: stands for its view
+  Duration phase_grid{0};
+  operator Workload() const {
+    return {jobs, arrivals, phases, phase_grid};
+  }  // NOLINT: stands for its view
 };
 
 }  // namespace corun::test

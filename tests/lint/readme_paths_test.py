@@ -18,6 +18,7 @@ SPAN = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?)`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 CODE = (".cpp", ".hpp", ".py", ".sh", ".cmake")  # such a path is one of the repository, whatever its folder
 BENCHMARKS = ("knowledge/observe",)  # names in tables of timings, not files
+DATA = ("elastic/sia", "elastic/pollux")  # folders of the data directory
 BASES = [ROOT, ROOT / "models"]
 
 
@@ -31,7 +32,7 @@ def missing(page):
         for path in SPAN.findall(line):
             first = path.split("/")[0]
             homes = [base for base in bases if (base / first).is_dir()]
-            if path.startswith(BENCHMARKS) or first in ("build", ".."):  # a build's output, or outside
+            if path.startswith((*BENCHMARKS, *DATA)) or first in ("build", ".."):  # a build's output, or outside
                 continue
             if not homes and not path.endswith(CODE):
                 continue

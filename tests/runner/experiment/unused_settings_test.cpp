@@ -51,6 +51,26 @@ class Files {
       lucid += fmt::format("j{},1,{},{},m{},d,64,0\n", j, 10 * j, 300 + 40 * j, j % 2);
     }
     directory_.write("lucid.csv", lucid);
+    directory_.write("elastic.csv",
+                     "name,time,application,num_replicas,batch_size\n"
+                     "a,0,m,3,24\nb,0,m,3,24\nc,5,m,1,10\n");
+    directory_.write("lists.csv",
+                     "set,workload,job,arrival_s,model,tuned_gpus,tuned_batch_size\n"
+                     "s,1,a,0,m,3,24\ns,2,a,0,m,2,20\n");
+    directory_.write("applications.csv",
+                     "cluster,model,initial_batch_size,max_batch_size,min_local_batch_size,"
+                     "max_local_batch_size,epochs,sia_restart_s\naws,m,10,40,4,20,2,25\n");
+    directory_.write("placements.csv",
+                     "cluster,model,gpus_per_node,local_batch_size,step_time_s,sync_time_s\n"
+                     "aws,m,1,4,1,0\naws,m,1,20,4,0\naws,m,2,4,1.2,0.2\naws,m,2,20,4.2,0.2\n"
+                     "aws,m,1-2,4,1.5,0.5\naws,m,1-2,20,4.5,0.5\n");
+    directory_.write("scalability.csv",
+                     "cluster,model,nodes,gpus,local_batch_size,step_time_s,sync_time_s\n"
+                     "aws,m,3,6,4,1.8,0.8\naws,m,3,6,20,4.8,0.8\n");
+    directory_.write("statistical_efficiency.csv",
+                     "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,"
+                     "grad_var\nm,10,1,50,50,1,20\nm,10,2,100,100,1,30\nm,40,1,51,20,1,20\n"
+                     "m,40,2,101,40,1,30\n");
     directory_.write("tiny.csv", "job,label\nm0|d|64|0,0\nm1|d|64|0,0\n");
     directory_.write("times.csv",
                      "workload,gpu_type,time_s\nMobileNet/bs=205/epochs=5,V100-16GB,1\n"
@@ -182,6 +202,9 @@ std::vector<KeyRow> key_rows() {
       with(kJobs, {"policies=[{name: srtf}]", "estimates.duration=exact", "cluster.nodes=2"});
   const Settings gangs{"workload={source: csv, path: gangs.csv}", "cluster={nodes: 3}",
                        "world.model=none", "policies=[{name: srsf}]", "estimates.duration=exact"};
+  const Settings elastic{"workload={source: pollux, path: elastic.csv, programs: .}",
+                         "world.model=none", "cluster.machines=3x2:aws",
+                         "policies=[{name: fifo, placement: anywhere}]"};
   const Settings packing =
       with(kJobs, {"policies=[{name: proactive, memory: checked, capacity_pct: 300}]"});
   return {
@@ -194,6 +217,12 @@ std::vector<KeyRow> key_rows() {
       {"workload.gpu_type", "T4"},
       {"workload.solo_times", "times.csv", {"cluster.machines=2x1:V100-16GB+2x1:T4"}},
       {"workload.phases", "phases.csv", with(kJobs, {"cluster.gpu_memory_mib=9000"})},
+      {"workload.part", "s/2", with(elastic, {"workload.path=lists.csv", "workload.part=s/1"})},
+      {"workload.programs", "elsewhere", elastic, true},
+      {"workload.adaptivity", "strong-scaling", with(elastic, {"policies=[{name: optimus}]"})},
+      {"workload.interference", "0.5", elastic},
+      {"workload.start_s", "60", elastic},
+      {"workload.largest_local_batch", "m=5", elastic},
       {"workload.order", "trace"},
       {"workload.jobs", "12", resampled},
       {"workload.load", "0.5", resampled},

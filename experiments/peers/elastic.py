@@ -1,0 +1,62 @@
+#!/usr/bin/python3
+"""JCT of elastic clusters beside those of the simulator of Pollux, job by job.
+
+usage: elastic.py [--corun PROGRAM] [--data DIR] [--update]
+
+Each folder peers3/adaptdl-osdi21/POLICY-* of the data directory with POLICY tiresias or optimus is a run of that simulator; so is
+each workload 1 to 4 of elastic/pollux/results_jct.csv (experiment jobload). The configuration is pollux-POLICY.yaml of
+this folder. --update rewrites the table in experiments/peers/README.md.
+"""
+import json
+import pathlib
+
+from agreement import rows_of, run
+from tables import options, put
+
+POLICIES = ("tiresias", "optimus")
+
+
+def recorded(data):
+    """Name, policy, overrides and JCT [s] by job of each recorded run."""
+    for folder in sorted(pathlib.Path(data, "peers3/adaptdl-osdi21").iterdir()):
+        policy = folder.name.split("-")[0]
+        if policy not in POLICIES:
+            continue
+        summary = json.loads((folder / "summary.json").read_text())
+        settings = {"workload.path": folder / "jobs_in.csv", "workload.interference": summary["interference"],
+                    "cluster.machines": f"{summary['nodes']}x{summary['gpus_per_node']}:aws"}
+        yield folder.name, policy, settings, {row["job"]: float(row["jct_s"]) for row in rows_of(folder / "jobs_out.csv")}
+
+
+def published(data):
+    """The same of the published results."""
+    folder = pathlib.Path(data, "elastic/pollux")
+    results = {}
+    for row in rows_of(folder / "results_jct.csv"):
+        if row["experiment"] == "jobload" and row["policy"] in POLICIES and row["workload"] in "1234":
+            results.setdefault((row["policy"], row["load"], row["workload"]), {})[row["job"]] = float(row["jct_s"])
+    for (policy, load, workload), jct in sorted(results.items()):
+        settings = {"workload.path": folder / "workloads_pollux.csv", "workload.part": f"pollux-{load}/{workload}"}
+        yield f"published, load {load}, workload {workload}", policy, settings, jct
+
+
+def main():
+    given = options(__doc__)
+    lines = ["| run | policy | jobs | equal to 1 s | within 5 % | mean JCT, s | the peer's | ratio |",
+             "|---|---|---|---|---|---|---|---|"]
+    for source in (recorded, published):
+        for name, policy, settings, jct in source(given.data):
+            ours = {job: end - submit for job, (submit, end) in
+                    run(given.corun, f"pollux-{policy}", settings).items()}
+            equal = sum(abs(ours[job] - seconds) < 1 for job, seconds in jct.items())
+            near = sum(abs(ours[job] - seconds) <= 0.05 * seconds for job, seconds in jct.items())
+            mean, theirs = sum(ours.values()) / len(ours), sum(jct.values()) / len(jct)
+            lines.append(f"| {name} | {policy} | {len(jct)} | {equal} | {near} | {mean:.1f} | {theirs:.1f} | "
+                         f"{mean / theirs:.4f} |")
+            print(lines[-1], flush=True)
+    if given.update:
+        put("elastic", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

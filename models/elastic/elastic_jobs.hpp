@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/elastic/step_times.hpp"
+#include "sim/allocation_belief.hpp"
+#include "sim/allocation_speed.hpp"
+#include "sim/elastic_program.hpp"
+
+/// The true speed of elastic jobs by their GPUs: measured steps and measured gradients of their programs (DESIGN 4.21), after
+/// the simulator of Pollux (Qiao et al., OSDI 2021).
+///
+///   progress per second = g / t
+///   g = (v + q) / (v / s + q)                  steps with the initial batch size M0 that one step with M = s M0 is worth
+///   t = (T - S) a + T                          time of a step with a accumulations
+///
+/// v: variance, q: squared norm of the gradient in the present epoch, linear in M between the measured batch sizes; T, S: time
+/// of the measured step and its exchange of gradients with M / (n (a + 1)) samples on each of n GPUs (StepTimes). Each epoch
+/// is a phase of the job; its progress is that of the batch size that needed least.
+namespace corun::inline models {
+
+struct ElasticJob {
+  std::size_t program = 0;
+  /// Samples of a step on all its GPUs, on any allocation; 0: the job takes on each allocation, in each epoch, the batch
+  /// size with the most progress per second.
+  int batch = 0;
+  std::uint32_t first_phase = 0;
+};
+
+/// How a job divides its batch: samples on each GPU at a time, and how many times more before it exchanges gradients.
+struct BatchSplit {
+  int local = 1;
+  int accumulations = 0;
+};
+
+class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
+ public:
+  /// By GpuType::id; nothing: the program was not measured on this type.
+  using OnTypes = std::vector<std::optional<ProgramOnType>>;
+  struct Program {
+    ElasticProgram program;  ///< without `on_types`
+    OnTypes on_types;
+  };
+
+  /// `spread_factor`: AllocationSpeed::beside_spread_jobs().
+  ElasticJobs(std::vector<Program> programs, double spread_factor);
+
+  /// The next job, in the order of JobId; its phases are those of the workload from job.first_phase on.
+  void add(ElasticJob job);
+  /// Progress of an epoch [steps with the initial batch size].
+  double progress_in(std::size_t program, std::size_t epoch) const;
+  /// Progress per second of a job that has been added; 0 on a type on which its program was not measured.
+  double rate(JobId job, std::size_t epoch, const Allocation& on) const;
+  /// After the jobs: the rate of which the work of each phase was made.
+  void set_reference_rates(std::vector<double> by_phase) { reference_rates_ = std::move(by_phase); }
+
+  double factor(JobId known, const Allocation& on) const override;
+  double beside_spread_jobs() const override { return spread_factor_; }
+
+  double goodput(const JobView& job, const Allocation& on) const override;
+  /// Steps that the measured run of the job's batch size took after its present epoch, 1 in the last epoch, times the time of
+  /// a step here. This is what the simulator tells Optimus, with its flaw: on one GPU a batch that fits is taken to need no
+  /// accumulation.
+  double remaining_s(const JobView& job, const Allocation& on, Time now) const override;
+
+ private:
+  struct Choice {
+    int batch = 1;
+    double rate = 0;
+  };
+  StepTime step(std::size_t program, const Allocation& on, int local) const;
+  double gain(const ElasticProgram& program, std::size_t epoch, double batch) const;
+  double rate_with(std::size_t program, std::size_t epoch, const Allocation& on, BatchSplit split) const;
+  BatchSplit best_split(std::size_t program, std::size_t epoch, const Allocation& on) const;
+  BatchSplit split_of(const ElasticJob& job, std::size_t epoch, const Allocation& on) const;
+
+  std::vector<Program> programs_;
+  std::vector<std::vector<std::optional<StepTimes>>> times_;  ///< by program and type
+  std::vector<ElasticJob> jobs_;
+  struct PhaseOf {
+    JobId job = kNoJob;
+    std::uint32_t epoch = 0;
+  };
+  std::vector<PhaseOf> phases_;
+  std::vector<double> reference_rates_;  ///< by phase
+  double spread_factor_;
+  mutable std::mutex mutex_;  ///< guards known_
+  mutable std::map<std::vector<int>, StepTime> known_;  ///< by program, type, local batch, GPUs on nodes
+};
+
+/// The split of a batch on this many GPUs of a type. Accumulations are as few as the largest local batch permits; with
+/// `accumulates_alone` at least one for one GPU and a batch above the initial one (Pollux needs two gradients to know their
+/// variance).
+BatchSplit split_batch(int batch, int gpus, const ElasticProgram& program, const ProgramOnType& on,
+                       bool accumulates_alone);
+
+}  // namespace corun::inline models

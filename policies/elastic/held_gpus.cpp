@@ -23,6 +23,20 @@ GpusByNode HeldGpus::by_node(const ClusterView& view, JobId job) const {
   return gpus;
 }
 
+void HeldGpus::observe(const ClusterView& view, AllocationBelief& belief) const {
+  for (const JobId id : jobs_) {
+    const JobView& job = view.job(id);
+    const std::vector<GpuId>& held = held_.at(id);
+    if (held.empty() || !job.started || view.now() - *job.started <= job.start_cost) continue;
+    std::vector<int> on_nodes;
+    view.state().each_node(held, [&](NodeId, std::span<const GpuId> own) {
+      on_nodes.push_back(static_cast<int>(own.size()));
+    });
+    belief.observe(job, {static_cast<int>(held.size()), static_cast<int>(on_nodes.size()), 1,
+                         view.gpu_type(held.front()).id, on_nodes});
+  }
+}
+
 void HeldGpus::carry_out(const ClusterView& view, std::span<const GpusByNode> wanted,
                          std::vector<Decision>& out) {
   FreeGpus free = view.state().empty();
@@ -33,6 +47,7 @@ void HeldGpus::carry_out(const ClusterView& view, std::span<const GpusByNode> wa
     GpusByNode target = wanted[j];
     target.resize(view.cluster().nodes.size(), 0);
     if (by_node(view, jobs_[j]) == target) continue;
+    if (held.empty() && view.job(jobs_[j]).started) continue;  // it is profiled
     moved.push_back(j);
     if (held.empty()) continue;
     view.state().each_node(
@@ -68,6 +83,13 @@ void HeldGpus::carry_out(const ClusterView& view, std::span<const GpusByNode> wa
       for (std::uint32_t g = first; g < end && missing(i, node) > 0; ++g) {
         if (free.gpus().contains(GpuId{g})) take(i, GpuId{g}, node);
       }
+    }
+    // A GPU may serve to profile a job: then the others wait for the next pass.
+    std::size_t total = 0;
+    for (const std::uint16_t gpus : target) total += gpus;
+    if (chosen[i].size() < total) {
+      for (const GpuId gpu : chosen[i]) free.insert(gpu, view.gpu(gpu).node);
+      chosen[i].clear();
     }
     std::ranges::sort(chosen[i]);
     held_.at(jobs_[moved[i]]) = chosen[i];

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/allocation_belief.hpp"
 #include "sim/policy.hpp"
 
 /// The jobs in the system and the GPUs that each holds: what policies that resize jobs keep from pass to pass.
@@ -25,9 +26,12 @@ class HeldGpus {
   /// With a number for each node of the cluster; all 0 for a job without GPUs.
   GpusByNode by_node(const ClusterView& view, JobId job) const;
 
+  /// Tells the belief of each job that works on its GPUs, which it does once a start's cost is behind it.
+  void observe(const ClusterView& view, AllocationBelief& belief) const;
+
   /// Gives each of jobs() what `wanted` says, in the same order. A job whose numbers are those that it has keeps its GPUs;
   /// the others are preempted and, where they get some, started. On each node a job gets GPUs that it had, then the lowest
-  /// free ones. `wanted` must fit into the cluster, with GPUs of others than jobs() left out.
+  /// free ones, or none if too few are free. `wanted` must fit into the cluster, with GPUs of others than jobs() left out.
   void carry_out(const ClusterView& view, std::span<const GpusByNode> wanted,
                  std::vector<Decision>& out);
 

@@ -25,6 +25,7 @@ namespace {
 struct PolluxPolicyOptions {
   PolluxOptions search;
   Duration interval = std::chrono::seconds{60};
+  bool fits = false;
 };
 
 const ParametersOf<PolluxPolicyOptions>& pollux_parameters() {
@@ -35,6 +36,8 @@ const ParametersOf<PolluxPolicyOptions>& pollux_parameters() {
               {-10, 1, "exponent of the power mean of speedups: 1 mean, 0 geometric, -1 harmonic"})
           .number("interval_s", &PolluxPolicyOptions::interval,
                   {1, 86400, "time between two searches [s]"})
+          .choice("belief", &PolluxPolicyOptions::fits, {{"truth", false}, {"fitted", true}},
+                  "goodput by allocation; fitted: to the steps that jobs measure while they run")
           .number("generations", [](auto& o) -> auto& { return o.search.generations; },
                   {1, 10000, "generations of a search"})
           .number("population", [](auto& o) -> auto& { return o.search.population; },
@@ -48,14 +51,18 @@ const ParametersOf<PolluxPolicyOptions>& pollux_parameters() {
 
 class Pollux final : public Policy {
  public:
-  Pollux(const PolluxPolicyOptions& options, const AllocationBelief* belief, std::uint64_t seed)
-      : belief_(belief), search_(options.search, seed), period_(options.interval) {}
+  Pollux(const PolluxPolicyOptions& options, PolicyContext& context)
+      : fitted_(std::move(context.fitted)),
+        belief_(fitted_ != nullptr ? fitted_.get() : context.allocations),
+        search_(options.search, context.seed),
+        period_(options.interval) {}
 
   void arrived(const JobView& job, Time) override { held_.arrived(job.id); }
   void departed(JobId job, LogKind how, Time) override { held_.departed(job, how); }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (!period_.is_due(view, !held_.jobs().empty(), out)) return;
+    if (fitted_ != nullptr) held_.observe(view, *fitted_);
     std::vector<std::uint16_t> gpus;
     std::uint32_t largest_node = 1;
     for (const NodeSpec& node : view.cluster().nodes) {
@@ -98,13 +105,15 @@ class Pollux final : public Policy {
     }
     if (belief_ == nullptr || job.gpus_max == 0) {
       searched.most_gpus = static_cast<std::uint32_t>(job.gpus);
+      searched.least_gpus = searched.most_gpus;
       searched.speedup = [gpus = searched.most_gpus](GpuSpread on) {
         return on.gpus == gpus ? 1.0 : 0.0;
       };
       return searched;
     }
     const int most = std::min(job.gpus_max, belief_->most_gpus(job));
-    searched.most_gpus = static_cast<std::uint32_t>(std::max(most, 1));
+    searched.most_gpus = static_cast<std::uint32_t>(std::max({most, job.gpus_min, 1}));
+    searched.least_gpus = static_cast<std::uint32_t>(std::max(job.gpus_min, 1));
     std::uint32_t type = 0;
     while (job.gpu_models != 0 && (job.gpu_models >> type & 1U) == 0) ++type;
     const auto goodput = [this, &job, type](GpuSpread on) {
@@ -123,6 +132,7 @@ class Pollux final : public Policy {
     return searched;
   }
 
+  std::unique_ptr<AllocationBelief> fitted_;
   const AllocationBelief* belief_;  ///< null: no job is resized
   PolluxSearch search_;
   HeldGpus held_;
@@ -143,9 +153,13 @@ PolicyEntry pollux_entry() {
           .needs = PolicyNeeds::kAllocations,
           .parameters = pollux_parameters().specs(),
           .make = [](PolicyContext context) -> std::unique_ptr<Policy> {
-            return std::make_unique<Pollux>(pollux_parameters().read(context.parameters),
-                                            context.allocations, context.seed);
+            return std::make_unique<Pollux>(pollux_parameters().read(context.parameters), context);
           },
+          .needs_with =
+              [](const Parameters& p) {
+                return pollux_parameters().read(p).fits ? PolicyNeeds::kFittedAllocations
+                                                        : PolicyNeeds::kAllocations;
+              },
           .traits = traits};
 }
 

@@ -86,9 +86,28 @@ struct PolluxSearch::Pass {
       const std::size_t node = draw(nodes());
       const bool whole = draw(2) == 0;
       if (whole) std::fill_n(row(m, job), nodes(), std::uint16_t{0});
-      const auto& most = jobs[job].most_on_node;
-      set(m, job, node, draw((most.empty() ? gpus[node] : most[node]) + 1U));
+      if (whole && jobs[job].least_gpus > 1) {
+        fill(m, job, node);
+        continue;
+      }
+      set(m, job, node, draw(most_of(job, node) + 1U));
     } while (draw(2) == 0);
+  }
+
+  std::uint32_t most_of(std::uint32_t job, std::size_t node) const {
+    const auto& most = jobs[job].most_on_node;
+    return most.empty() ? gpus[node] : most[node];
+  }
+
+  /// Gives a job the least number of GPUs that is of use to it, from this node on.
+  void fill(Matrix& m, std::uint32_t job, std::size_t first) {
+    std::uint32_t left = jobs[job].least_gpus;
+    for (std::size_t i = 0; i < nodes() && left > 0; ++i) {
+      const std::size_t node = (first + i) % nodes();
+      const std::uint32_t taken = std::min(left, most_of(job, node));
+      set(m, job, node, taken);
+      left -= taken;
+    }
   }
 
   void recount_spans(Matrix& m) {

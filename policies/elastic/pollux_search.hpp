@@ -35,7 +35,8 @@ struct PolluxOptions {
 };
 
 struct PolluxJob {
-  std::uint64_t key = 0;  ///< names the job from pass to pass
+  std::uint64_t key = 0;         ///< names the job from pass to pass
+  std::uint32_t least_gpus = 1;  ///< on fewer its speedup is 0; at most most_gpus
   std::uint32_t most_gpus = 1;
   std::vector<std::uint16_t> most_on_node;  ///< empty: all of each node
   double restart_factor = 1;

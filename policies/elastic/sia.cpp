@@ -27,6 +27,7 @@ struct SiaOptions {
   double p = -0.5;
   double lambda = 1.1;
   Duration interval = std::chrono::seconds{60};
+  bool fits = false;
 };
 
 const ParametersOf<SiaOptions>& sia_parameters() {
@@ -38,20 +39,26 @@ const ParametersOf<SiaOptions>& sia_parameters() {
           .number("lambda", &SiaOptions::lambda,
                   {0, 1000, "cost of a job without GPUs; its least useful configuration costs 1"})
           .number("interval_s", &SiaOptions::interval,
-                  {1, 86400, "time between two assignments [s]"});
+                  {1, 86400, "time between two assignments [s]"})
+          .choice("belief", &SiaOptions::fits, {{"truth", false}, {"fitted", true}},
+                  "goodput by allocation; fitted: to the steps that jobs measure while they run");
   return all;
 }
 
 class Sia final : public Policy {
  public:
-  Sia(const SiaOptions& options, const AllocationBelief* belief)
-      : options_(options), belief_(belief), period_(options.interval) {}
+  Sia(const SiaOptions& options, PolicyContext& context)
+      : options_(options),
+        fitted_(std::move(context.fitted)),
+        belief_(fitted_ != nullptr ? fitted_.get() : context.allocations),
+        period_(options.interval) {}
 
   void arrived(const JobView& job, Time) override { held_.arrived(job.id); }
   void departed(JobId job, LogKind how, Time) override { held_.departed(job, how); }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     if (!period_.is_due(view, !held_.jobs().empty(), out)) return;
+    if (fitted_ != nullptr) held_.observe(view, *fitted_);
     if (types_.empty()) read_cluster(view);
     SiaProgram program = program_of(view);
     const SiaAssignment assigned = assign_configurations(program);
@@ -112,7 +119,7 @@ class Sia final : public Policy {
     if (job.gpu_models != 0 && (job.gpu_models >> c.type & 1U) == 0) return 0;
     if (!may_have(job, c.gpus)) return 0;
     if (belief_ == nullptr || job.gpus_max == 0) return 1;
-    if (static_cast<int>(c.gpus) > belief_->most_gpus(job)) return 0;
+    if (static_cast<int>(c.gpus) > std::max(belief_->most_gpus(job), job.gpus_min)) return 0;
     return belief_->goodput(job,
                             {static_cast<int>(c.gpus), static_cast<int>(c.nodes), 1, c.type, {}});
   }
@@ -200,6 +207,7 @@ class Sia final : public Policy {
   }
 
   SiaOptions options_;
+  std::unique_ptr<AllocationBelief> fitted_;
   const AllocationBelief* belief_;  ///< null: no job is resized
   HeldGpus held_;
   Period period_;
@@ -222,8 +230,7 @@ PolicyEntry sia_entry() {
       .needs = PolicyNeeds::kAllocations,
       .parameters = sia_parameters().specs(),
       .make = [](PolicyContext context) -> std::unique_ptr<Policy> {
-        return std::make_unique<Sia>(sia_parameters().read(context.parameters),
-                                     context.allocations);
+        return std::make_unique<Sia>(sia_parameters().read(context.parameters), context);
       },
       .traits = traits};
 }

@@ -45,9 +45,10 @@ void limit_local_batches(const Config& config, NamedPrograms& programs) {
     const auto samples =
         equal == std::string::npos ? std::nullopt : parse_integer(part.substr(equal + 1));
     if (!samples || *samples < 1 || *samples > 1'000'000) {
-      throw InputError(place, fmt::format("found '{}', expected MODEL=SAMPLES, several separated by "
-                                          "commas, such as yolov3=8",
-                                          printable(part)));
+      throw InputError(place,
+                       fmt::format("found '{}', expected MODEL=SAMPLES, several separated by "
+                                   "commas, such as yolov3=8",
+                                   printable(part)));
     }
     const auto program = programs.find(name);
     if (program == programs.end()) {
@@ -93,13 +94,22 @@ ElasticJobs::Program on_cluster(const ElasticProgram& measured, const Cluster& c
   return program;
 }
 
+/// Whether one GPU of each type holds the largest batch: such a job keeps the GPUs and the batch of the file, as the jobs
+/// of NCF do in the simulator of Pollux.
+bool one_gpu_suffices(const ElasticJobs::Program& program) {
+  return std::ranges::all_of(program.on_types, [](const auto& on) {
+    return !on || on->largest_local_batch >= on->largest_batch;
+  });
+}
+
 /// Bits of the types on which a program was measured; 0: on all of the cluster.
 std::uint32_t types_of(const ElasticJobs::Program& program) {
   std::uint32_t types = 0;
   for (std::size_t t = 0; t < program.on_types.size(); ++t) {
     if (program.on_types[t]) types |= std::uint32_t{1} << t;
   }
-  const bool all = std::ranges::all_of(program.on_types, [](const auto& on) { return on.has_value(); });
+  const bool all =
+      std::ranges::all_of(program.on_types, [](const auto& on) { return on.has_value(); });
   return all ? 0 : types;
 }
 
@@ -113,8 +123,9 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
   const WorkloadConfig& w = config.workload;
   const std::string path_place = config.place("workload.path");
   if (config.cluster.virtual_clusters) {
-    throw InputError(config.place("cluster.virtual_clusters"),
-                     "the jobs of source pollux are one queue, expected no virtual clusters; leave it out");
+    throw InputError(
+        config.place("cluster.virtual_clusters"),
+        "the jobs of source pollux are one queue, expected no virtual clusters; leave it out");
   }
   NamedPrograms named = read_programs(config, files);
   limit_local_batches(config, named);
@@ -131,30 +142,37 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     const std::string_view name = keys.text(job.key);
     const auto at = std::ranges::find(names, name);
     if (at == names.end()) {
-      throw InputError(path_place, "job '" + printable(job.name) + "' trains '" + printable(name) +
-                                       "', which workload.programs does not have: " +
-                                       did_you_mean(name, names));
+      throw InputError(
+          path_place, "job '" + printable(job.name) + "' trains '" + printable(name) +
+                          "', which workload.programs does not have: " + did_you_mean(name, names));
     }
     const auto number = static_cast<std::size_t>(at - names.begin());
     const ElasticJobs::Program& program = programs[number];
     if (std::ranges::none_of(program.on_types, [](const auto& on) { return on.has_value(); })) {
-      throw InputError(path_place,
-                       "job '" + printable(job.name) + "' trains '" + printable(name) +
-                           "', which was not measured on " + cluster.gpu_types() +
-                           "; take other machines (cluster.machines)");
+      throw InputError(path_place, "job '" + printable(job.name) + "' trains '" + printable(name) +
+                                       "', which was not measured on " + cluster.gpu_types() +
+                                       "; take other machines (cluster.machines)");
     }
     program_of.push_back(number);
     JobSpec& spec = job.spec;
     spec.gpu_models = types_of(program);
-    const ProgramOnType& first = **std::ranges::find_if(
-        program.on_types, [](const auto& on) { return on.has_value(); });
+    const ProgramOnType& first =
+        **std::ranges::find_if(program.on_types, [](const auto& on) { return on.has_value(); });
     spec.start_cost = w.start_s ? from_seconds(*w.start_s) : first.start_cost;
     if (w.adaptivity == Adaptivity::kRigid) continue;
+    if (w.adaptivity == Adaptivity::kAdaptive && one_gpu_suffices(program)) continue;
     const double most = w.adaptivity == Adaptivity::kStrongScaling
                             ? static_cast<double>(job.batch_size)
                             : first.largest_batch;
     spec.gpus_min = 1;
     spec.gpus_max = std::max(1, static_cast<int>(most / first.least_local_batch));
+  }
+  // Progress slows down alike on all types, so that it is as if there were more of it.
+  std::vector<double> slowdowns;
+  for (const ElasticJobs::Program& program : programs) {
+    const auto on =
+        std::ranges::find_if(program.on_types, [](const auto& o) { return o.has_value(); });
+    slowdowns.push_back(w.calibrated && on != program.on_types.end() ? (*on)->slowdown : 1.0);
   }
   auto elastic = std::make_shared<ElasticJobs>(std::move(programs), 1 - w.interference);
   std::vector<double> rates;
@@ -164,9 +182,9 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     const std::size_t epochs = named.find(keys.text(job.key))->second.epochs;
     job.spec.first_phase = static_cast<std::uint32_t>(trace.phases.size());
     job.spec.phases = static_cast<std::uint32_t>(epochs);
-    const bool chooses = w.adaptivity == Adaptivity::kAdaptive;
-    elastic->add({program_of[j], chooses ? 0 : static_cast<int>(job.batch_size),
-                  job.spec.first_phase});
+    const bool chooses = w.adaptivity == Adaptivity::kAdaptive && job.spec.gpus_max > 0;
+    elastic->add(
+        {program_of[j], chooses ? 0 : static_cast<int>(job.batch_size), job.spec.first_phase});
     std::uint32_t type = 0;
     while (job.spec.gpu_models != 0 && (job.spec.gpu_models >> type & 1U) == 0) ++type;
     const std::vector<int> on_nodes = close_together(cluster.spec, type, job.spec.gpus);
@@ -179,7 +197,8 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
       phase.spec.phases = 0;
       phase.spec.first_phase = 0;
       phase.spec.work = std::max(
-          kShortestRun, from_seconds(elastic->progress_in(program_of[j], e) / rates.back()));
+          kShortestRun, from_seconds(slowdowns[program_of[j]] *
+                                     elastic->progress_in(program_of[j], e) / rates.back()));
       job.spec.work = later(job.spec.work, phase.spec.work);
       trace.phases.push_back(std::move(phase));
     }

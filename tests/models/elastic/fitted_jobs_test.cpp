@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace {
 
 /// A program on two GPU types: a step takes 0.1 s and 0.01 s a sample, half of that on type 1; an exchange 0.02 s within a
 /// node and 0.05 s between nodes.
-ElasticJobs program_on_two_types() {
+std::unique_ptr<const ElasticJobs> program_on_two_types() {
   ElasticJobs::Program program;
   program.program.initial_batch = 16;
   program.program.epochs = 1;
@@ -42,8 +43,8 @@ ElasticJobs program_on_two_types() {
     }
     program.on_types.emplace_back(on);
   }
-  ElasticJobs jobs({program}, 1);
-  jobs.add({.program = 0, .batch = 0, .first_phase = 0});
+  auto jobs = std::make_unique<ElasticJobs>(std::vector{program}, 1);
+  jobs->add({.program = 0, .batch = 0, .first_phase = 0});
   return jobs;
 }
 
@@ -58,8 +59,8 @@ JobView elastic_view() {
 Allocation on(int gpus, std::uint32_t type = 0) { return {gpus, (gpus + 3) / 4, 1, type, {}}; }
 
 TEST(FittedJobs, KnowNothingAtFirst) {
-  const ElasticJobs truth = program_on_two_types();
-  const FittedJobs belief(truth);
+  const auto truth = program_on_two_types();
+  const FittedJobs belief(*truth);
   EXPECT_EQ(belief.goodput(elastic_view(), on(1)), 1);
   EXPECT_EQ(belief.goodput(elastic_view(), on(1, 1)), 1);
   EXPECT_EQ(belief.goodput(elastic_view(), on(2)), 0);
@@ -69,8 +70,8 @@ TEST(FittedJobs, KnowNothingAtFirst) {
 }
 
 TEST(FittedJobs, AllowTwiceTheGpusThatAJobHasHad) {
-  const ElasticJobs truth = program_on_two_types();
-  FittedJobs belief(truth);
+  const auto truth = program_on_two_types();
+  FittedJobs belief(*truth);
   JobView view = elastic_view();
   belief.observe(view, on(1));
   EXPECT_EQ(belief.most_gpus(view), 2);
@@ -83,8 +84,8 @@ TEST(FittedJobs, AllowTwiceTheGpusThatAJobHasHad) {
 }
 
 TEST(FittedJobs, AnotherTypeIsTheFirstTimesTheRatioOfItsSpeedOnOneGpu) {
-  const ElasticJobs truth = program_on_two_types();
-  FittedJobs belief(truth);
+  const auto truth = program_on_two_types();
+  FittedJobs belief(*truth);
   const JobView view = elastic_view();
   belief.observe(view, on(2));
   for (const int gpus : {1, 2, 4}) {
@@ -94,8 +95,8 @@ TEST(FittedJobs, AnotherTypeIsTheFirstTimesTheRatioOfItsSpeedOnOneGpu) {
 }
 
 TEST(FittedJobs, FollowWhatJobsMeasure) {
-  const ElasticJobs truth = program_on_two_types();
-  FittedJobs belief(truth);
+  const auto truth = program_on_two_types();
+  FittedJobs belief(*truth);
   const JobView view = elastic_view();
   belief.observe(view, on(1));
   const double hopeful = belief.goodput(view, on(8));
@@ -103,7 +104,7 @@ TEST(FittedJobs, FollowWhatJobsMeasure) {
   EXPECT_LT(belief.goodput(view, on(8)), hopeful);
   // Ratios are those of the truth: the unit differs (samples, not steps with the initial batch).
   const double ratio = belief.goodput(view, on(4)) / belief.goodput(view, on(1));
-  EXPECT_NEAR(ratio, truth.goodput(view, on(4)) / truth.goodput(view, on(1)), 0.1 * ratio);
+  EXPECT_NEAR(ratio, truth->goodput(view, on(4)) / truth->goodput(view, on(1)), 0.1 * ratio);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ double mean_jct_s(const std::string& policy, const std::vector<std::string>& set
                               test::public_data(""));
   const auto trace = experiment.make_trace(0);
   const PolicyRun run = experiment.run_policy(*trace, 0, experiment.policies().front(), {});
-  EXPECT_FALSE(run.failure.has_value()) << run.failure.value_or("");
+  EXPECT_EQ(run.failure, "");
   double sum = 0;
   for (const JobRecord& job : run.record.jobs) sum += to_seconds(job.finish - job.submit);
   return sum / static_cast<double>(run.record.jobs.size());

@@ -12,7 +12,8 @@ namespace corun::inline sim {
 
 /// A step on some GPUs: `local_batch` samples on each of them.
 struct MeasuredStep {
-  std::vector<int> on_nodes;  ///< GPUs on each node, in their order round the ring; empty: only `nodes` and `gpus` are told
+  std::vector<int>
+      on_nodes;  ///< GPUs on each node, in their order round the ring; empty: only `nodes` and `gpus` are told
   int nodes = 1;
   int gpus = 1;
   double local_batch = 1;
@@ -22,7 +23,7 @@ struct MeasuredStep {
 
 /// The steps of a program on one GPU type, in the order of their file.
 struct ProgramOnType {
-  std::string gpu_type;  ///< as its file names it
+  std::string gpu_type;      ///< as its file names it
   double largest_batch = 1;  ///< of all GPUs together
   double least_local_batch = 1;
   double largest_local_batch = 1;
@@ -34,8 +35,8 @@ struct ProgramOnType {
 
 /// What one batch size needed up to the end of each epoch, and its gradients in the epoch.
 struct MeasuredEpoch {
-  double progress = 0;    ///< steps with the initial batch size that do as much
-  double iterations = 0;  ///< steps
+  double progress = 0;      ///< steps with the initial batch size that do as much
+  double iterations = 0;    ///< steps
   double gradient_sqr = 0;  ///< squared norm of the mean gradient
   double gradient_var = 0;  ///< variance of the gradient with the initial batch size
 };

@@ -84,8 +84,10 @@ std::vector<TraceEntry> all_entries() {
          return read_gavel_trace(r.path, r.rates, r.rules);
        },
        looks_like_gavel_trace, true},
-      {"pollux", "elastic jobs of Pollux' and Sia's simulators, from `path`; programs from `workload.programs`", true,
-       false,
+      {"pollux",
+       "elastic jobs of Pollux' and Sia's simulators, from `path`; programs from "
+       "`workload.programs`",
+       true, false,
        [](const TraceRequest& r, WorkloadKeys& keys) {
          return read_pollux_jobs(r.path, r.part, keys, r.rules);
        }},

@@ -18,12 +18,13 @@
 namespace corun::inline traces {
 
 struct TraceRequest {
-  std::string path;                    ///< for sources that read a file
-  int jobs = 24;                       ///< for sources that generate
-  std::optional<double> load;          ///< offered work over capacity; empty: all jobs at time 0
-  int gpus = 1;                        ///< capacity for `load`
-  std::uint64_t seed = 0;              ///< of the replication
-  std::optional<std::string> part;     ///< of a file with several lists of jobs, for sources that know them
+  std::string path;            ///< for sources that read a file
+  int jobs = 24;               ///< for sources that generate
+  std::optional<double> load;  ///< offered work over capacity; empty: all jobs at time 0
+  int gpus = 1;                ///< capacity for `load`
+  std::uint64_t seed = 0;      ///< of the replication
+  std::optional<std::string>
+      part;  ///< of a file with several lists of jobs, for sources that know them
   std::optional<std::string> labels;   ///< packing labels of workloads, for sources that use them
   std::vector<RenamedColumn> columns;  ///< of the file, for sources that take them
   LogRules rules = {};                 ///< which rows are jobs, for sources that read a file

@@ -59,7 +59,7 @@ struct TraceJob {
   /// Share of the work that several GPUs do in parallel (Amdahl), 0 to 1: the speed of an elastic job by its number of
   /// GPUs.
   double parallel_share = 1;
-  std::int64_t batch_size = 0;  ///< of a step on all its GPUs; 0: not told
+  std::int64_t batch_size = 0;                 ///< of a step on all its GPUs; 0: not told
   std::shared_ptr<const ZooRun> zoo_run = {};  ///< null if it names no model
   std::vector<std::uint32_t> carried = {};     ///< by Trace::carried: place of its text
 };
@@ -180,7 +180,8 @@ inline std::vector<JobId> by_submit_time(const Trace& trace) {
 
 /// The jobs in this order of arrival for the engine. Both arguments must outlive it.
 inline Workload workload_of(const Trace& trace, std::span<const JobId> arrivals) {
-  return {{trace.jobs, &TraceJob::spec}, arrivals, {trace.phases, &TraceJob::spec}, trace.phase_grid};
+  return {
+      {trace.jobs, &TraceJob::spec}, arrivals, {trace.phases, &TraceJob::spec}, trace.phase_grid};
 }
 
 }  // namespace corun::inline traces

@@ -96,7 +96,8 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   };
   StepTime step(std::size_t program, const Allocation& on, int local) const;
   double gain(const ElasticProgram& program, std::size_t epoch, double batch) const;
-  double rate_with(std::size_t program, std::size_t epoch, const Allocation& on, BatchSplit split) const;
+  double rate_with(std::size_t program, std::size_t epoch, const Allocation& on,
+                   BatchSplit split) const;
   BatchSplit best_split(std::size_t program, std::size_t epoch, const Allocation& on) const;
   BatchSplit split_of(const ElasticJob& job, std::size_t epoch, const Allocation& on) const;
 
@@ -111,7 +112,8 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   std::vector<double> reference_rates_;  ///< by phase
   double spread_factor_;
   mutable std::mutex mutex_;  ///< guards known_
-  mutable std::map<std::vector<int>, StepTime> known_;  ///< by program, type, local batch, GPUs on nodes
+  mutable std::map<std::vector<int>, StepTime>
+      known_;  ///< by program, type, local batch, GPUs on nodes
 };
 
 /// The split of a batch on this many GPUs of a type. Accumulations are as few as the largest local batch permits; with

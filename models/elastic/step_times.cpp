@@ -67,8 +67,7 @@ StepTime StepTimes::at(std::span<const int> on_nodes, double local_batch) const 
   const auto known = placements_.find(smallest_rotation(on_nodes));
   if (known != placements_.end()) {
     const std::vector<Sample>& samples = known->second;
-    const auto above =
-        std::ranges::lower_bound(samples, local_batch, {}, &Sample::local_batch);
+    const auto above = std::ranges::lower_bound(samples, local_batch, {}, &Sample::local_batch);
     if (above == samples.end()) return samples.back().time;
     if (above == samples.begin() || above->local_batch == local_batch) return above->time;
     const Sample& below = *(above - 1);

@@ -37,7 +37,8 @@ class QhullRun {
 
 std::vector<Corners> delaunay_of(const std::vector<Triangulation::Point>& points) {
   std::vector<coordT> coordinates;
-  for (const auto& point : points) coordinates.insert(coordinates.end(), point.begin(), point.end());
+  for (const auto& point : points)
+    coordinates.insert(coordinates.end(), point.begin(), point.end());
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> messages(std::tmpfile(), close);
   std::FILE* const errors = messages != nullptr ? messages.get() : stderr;
@@ -116,8 +117,6 @@ Triangulation::Triangulation(std::vector<Point> points) : points_(std::move(poin
 
 std::optional<std::array<Triangulation::Weight, 4>> Triangulation::at(const Point& at) const {
   constexpr double kTolerance = 1e-9;
-  std::optional<std::array<Weight, 4>> best;
-  double best_least = -kTolerance;
   for (const Simplex& simplex : simplices_) {
     bool near = true;
     for (std::size_t d = 0; d < 3; ++d) {
@@ -138,13 +137,9 @@ std::optional<std::array<Triangulation::Weight, 4>> Triangulation::at(const Poin
     }
     weights[3] = {simplex.corners[3], rest};
     least = std::min(least, rest);
-    if (least > best_least || (!best && least >= best_least)) {
-      best = weights;
-      best_least = least;
-    }
-    if (best_least > 0) break;
+    if (least >= -kTolerance) return weights;
   }
-  return best;
+  return std::nullopt;
 }
 
 }  // namespace corun::inline models

@@ -23,7 +23,8 @@ class Triangulation {
     std::size_t point = 0;
     double weight = 0;
   };
-  /// Nothing outside of the points' hull.
+  /// Nothing outside of the points' hull. On a face that neighbours divide differently, as on a grid, the first simplex in
+  /// Qhull's order counts.
   std::optional<std::array<Weight, 4>> at(const Point& at) const;
 
   const std::vector<Point>& points() const { return points_; }
@@ -31,7 +32,8 @@ class Triangulation {
  private:
   struct Simplex {
     std::array<std::size_t, 4> corners{};
-    std::array<std::array<double, 3>, 3> inverse{};  ///< from an offset to the last corner to weights of the others
+    std::array<std::array<double, 3>, 3>
+        inverse{};  ///< from an offset to the last corner to weights of the others
     Point least{};
     Point greatest{};
   };

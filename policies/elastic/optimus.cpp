@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <queue>
 #include <span>
@@ -20,6 +21,9 @@
 ///      job's. It ends when no job gains.
 ///   3. A running job whose number has not changed keeps its GPUs. The other jobs are placed anew, the smallest first:
 ///      freest_nodes().
+///
+/// GPU types are no part of the rule: a job that names types gets as many of their GPUs as are free, if its share does not
+/// fit on them, or waits.
 ///
 /// Departures from the paper: workers only, no parameter servers; the remaining time is what the belief says, not a fit of a
 /// loss curve.
@@ -77,14 +81,26 @@ class Optimus final : public Policy {
     if (gpus % largest_node_ > 0) on_nodes_.push_back(gpus % largest_node_);
     std::uint32_t type = 0;
     while (job.gpu_models != 0 && (job.gpu_models >> type & 1U) == 0) ++type;
-    return belief_->remaining_s(
-        job, {gpus, static_cast<int>(on_nodes_.size()), 1, type, on_nodes_}, view.now());
+    return belief_->remaining_s(job, {gpus, static_cast<int>(on_nodes_.size()), 1, type, on_nodes_},
+                                view.now());
+  }
+
+  /// GPUs of the cluster on which the job may run.
+  int gpus_for(const ClusterView& view, const JobView& job) {
+    const auto [at, is_new] = gpus_by_types_.try_emplace(job.gpu_models, 0);
+    if (is_new) {
+      for (const NodeSpec& node : view.cluster().nodes) {
+        if (may_run_on(job, node.gpu)) at->second += node.gpus;
+      }
+    }
+    return at->second;
   }
 
   /// What the job gains by one GPU more; 0 if it may not have it.
   double gain_of(const ClusterView& view, const JobView& job, int gpus, int all) {
     if (belief_ == nullptr || job.gpus_max == 0) return 0;
-    if (gpus >= std::min({job.gpus_max, belief_->most_gpus(job), all})) return 0;
+    if (gpus >= std::min({job.gpus_max, belief_->most_gpus(job), all, gpus_for(view, job)}))
+      return 0;
     return remaining_s(view, job, gpus) - remaining_s(view, job, gpus + 1);
   }
 
@@ -127,7 +143,8 @@ class Optimus final : public Policy {
       std::vector<GpuId>& held = held_.at(id);
       if (!job.started || held.empty()) continue;
       const auto share = gpus_of.find(id);
-      const bool stays = share != gpus_of.end() && static_cast<std::size_t>(share->second) == held.size();
+      const bool stays =
+          share != gpus_of.end() && static_cast<std::size_t>(share->second) == held.size();
       // A job that started at this instant cannot be moved yet.
       if (stays || *job.started == view.now()) {
         gpus_of.erase(id);
@@ -145,10 +162,16 @@ class Optimus final : public Policy {
     std::ranges::stable_sort(placed, {}, &Share::gpus);
     for (const Share& share : placed) {
       const JobView& job = view.job(share.job);
-      std::vector<GpuId> gpus =
-          job.gpu_models == 0
-              ? freest_nodes(view.state(), free, share.gpus)
-              : freest_nodes(view.state(), of_types(view.state(), free, job.gpu_models), share.gpus);
+      std::vector<GpuId> gpus;
+      if (job.gpu_models == 0) {
+        gpus = freest_nodes(view.state(), free, share.gpus);
+      } else {
+        const FreeGpus own = of_types(view.state(), free, job.gpu_models);
+        const int count = std::min(share.gpus, own.gpus().size());
+        if (count > 0 && may_have(job, static_cast<std::size_t>(count))) {
+          gpus = freest_nodes(view.state(), own, count);
+        }
+      }
       if (gpus.empty()) continue;
       view.state().each_node(
           gpus, [&](NodeId node, std::span<const GpuId> own) { free.erase(own, node); });
@@ -161,6 +184,7 @@ class Optimus final : public Policy {
   std::vector<JobId> jobs_;         ///< in the system, in the order of their arrival
   std::unordered_map<JobId, std::vector<GpuId>> held_;  ///< of the same jobs
   std::vector<Share> shares_;  ///< of the present pass, in the order of jobs_
+  std::unordered_map<std::uint32_t, int> gpus_by_types_;  ///< by JobView::gpu_models
   std::vector<int> on_nodes_;
   int largest_node_ = 0;
   std::size_t pass_ = 0;
@@ -173,15 +197,15 @@ PolicyEntry optimus_entry() {
   traits.moves_running_jobs = true;
   traits.preempts = true;
   traits.shares = false;
-  return {.name = "optimus",
-          .description =
-              "GPUs one at a time to the elastic job whose remaining time falls most (Optimus, EuroSys 2018)",
-          .needs = PolicyNeeds::kAllocations,
-          .parameters = {},
-          .make = [](PolicyContext context) {
-            return std::make_unique<Optimus>(context.allocations);
-          },
-          .traits = traits};
+  return {
+      .name = "optimus",
+      .description =
+          "GPUs one at a time to the elastic job whose remaining time falls most (Optimus, EuroSys "
+          "2018)",
+      .needs = PolicyNeeds::kAllocations,
+      .parameters = {},
+      .make = [](PolicyContext context) { return std::make_unique<Optimus>(context.allocations); },
+      .traits = traits};
 }
 
 }  // namespace corun::inline policies

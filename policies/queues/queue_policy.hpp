@@ -64,7 +64,8 @@ ParametersOf<Options> with_placing(ParametersOf<Options> parameters) {
       "consolidated: a gang on as few nodes as can be, or it waits (Lucid); anywhere: "
       "one node where it fits, else the lowest-numbered free GPUs; fastest: the same on "
       "the GPU type with room on which the job is fastest; yarn: the first node with room, "
-      "or whole nodes and a rest under one switch (Tiresias' simulator); freest: the nodes with the "
+      "or whole nodes and a rest under one switch (Tiresias' simulator); freest: the nodes with "
+      "the "
       "most free GPUs (Pollux' simulator)");
   return parameters.only_where(placement_matters);
 }

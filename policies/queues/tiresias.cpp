@@ -33,7 +33,8 @@
 /// multiplied by the GPUs; and GittinsFormula::kSimulator.
 ///
 /// `within: submit` is the policy tiresias of Lucid's simulator (Hu et al., ASPLOS 2023): within a queue jobs go by
-/// submit time, of equals running ones first.
+/// submit time, of equals running ones first. `within: entry` is the policy tiresias of Pollux' simulator (Qiao et al., OSDI
+/// 2021): step 4 is left out, so that a queue stays in the order in which its jobs came to it.
 ///
 /// Departures from the paper: there is no profile of the skew of a model's tensors, which it places by; quantum
 /// and sample of the Gittins index are given, not learned.
@@ -42,7 +43,7 @@ namespace corun::inline policies {
 namespace {
 
 enum class Attained : std::uint8_t { kService, kTime };
-enum class Within : std::uint8_t { kQueue, kSubmit };
+enum class Within : std::uint8_t { kQueue, kSubmit, kEntry };
 enum class Rules : std::uint8_t { kPaper, kSimulator };
 
 struct TiresiasOptions : CountedOptions {
@@ -120,6 +121,7 @@ class Tiresias final : public CountedQueue {
   void counted(const ClusterView&, std::span<const JobId> jobs,
                const std::vector<bool>& takes) override {
     for (std::size_t j = 0; j < jobs.size(); ++j) jobs_.at(jobs[j]).runs = takes[j];
+    if (options_.within == Within::kEntry) return;
     for (std::vector<JobId>& queue : queues_) {
       std::stable_partition(queue.begin(), queue.end(),
                             [this](JobId j) { return jobs_.at(j).runs; });
@@ -230,10 +232,12 @@ const ParametersOf<TiresiasOptions>& tiresias_parameters() {
                   {0, 1e6,
                    "a job that has waited so many times as long as it has executed goes back to "
                    "the first queue; 0: never"})
-          .choice("within", &TiresiasOptions::within,
-                  {{"queue", Within::kQueue}, {"submit", Within::kSubmit}},
-                  "order in a queue: queue: the first to come, running jobs before waiting ones; "
-                  "submit: by submit time (Lucid's simulator)")
+          .choice(
+              "within", &TiresiasOptions::within,
+              {{"queue", Within::kQueue}, {"submit", Within::kSubmit}, {"entry", Within::kEntry}},
+              "order in a queue: queue: the first to come, running jobs before waiting ones; "
+              "submit: by submit time (Lucid's simulator); entry: the first to come (Pollux' "
+              "simulator)")
           .number("services_s", &TiresiasOptions::services_s,
                   {1e-6, 1e12,
                    "a sample of the services of jobs [GPU s]: queues go by the Gittins index"})

@@ -42,7 +42,7 @@ class TypesOfJobs {
   /// The place of a type in Trace::measured_types; nothing if it is not there.
   std::optional<std::size_t> measured_on(const Trace& trace, const std::string& type) const;
 
-  const bool elastic_;     ///< types are part of the speed by allocation
+  const bool elastic_;         ///< types are part of the speed by allocation
   const std::string told_;     ///< workload.gpu_type; may be empty
   const std::string assumed_;  ///< where the trace does not tell; may be empty
   const GpuTypes known_;

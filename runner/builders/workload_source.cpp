@@ -80,8 +80,9 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
                     w.largest_local_batch != usual.largest_local_batch),
           std::pair("workload.calibrated", w.calibrated != usual.calibrated)}) {
       if (!set) continue;
-      throw InputError(config.place(key), std::string(key) + " is for source pollux, found source " +
-                                              w.source + "; leave it out");
+      throw InputError(
+          config.place(key),
+          std::string(key) + " is for source pollux, found source " + w.source + "; leave it out");
     }
   }
   if (elastic && !given) {
@@ -90,8 +91,9 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
                                    std::pair("workload.gpu_type", w.gpu_type.has_value())}) {
       if (!set) continue;
       throw InputError(config.place(key),
-                       std::string(key) + " is not for source pollux, whose jobs have their speed "
-                                          "and phases from workload.programs; leave it out");
+                       std::string(key) +
+                           " is not for source pollux, whose jobs have their speed "
+                           "and phases from workload.programs; leave it out");
     }
   }
   const bool reads_log = source.reads_file && !source.generates;

@@ -36,16 +36,18 @@ struct WorkloadConfig {
   std::optional<std::string> phases;      ///< table of phases: traces/phase_table.hpp
   /// Of a file with several lists of jobs the one that counts, "SET/WORKLOAD"; for source pollux.
   std::optional<std::string> part;
-  std::string programs = "elastic/sia";  ///< folder of measured programs, for source pollux
+  std::string programs = "elastic/sia";        ///< folder of measured programs, for source pollux
   Adaptivity adaptivity = Adaptivity::kRigid;  ///< of the jobs of source pollux
   /// Share of its speed that a job on several nodes loses while it shares one with another such job; for source pollux.
   double interference = 0;
-  std::optional<double> start_s;  ///< cost of each start and resize; null: by program; for source pollux
-  std::optional<std::string> largest_local_batch;  ///< "MODEL=SAMPLES,..." in place of the measured limits; likewise
+  std::optional<double>
+      start_s;  ///< cost of each start and resize; null: by program; for source pollux
+  std::optional<std::string>
+      largest_local_batch;  ///< "MODEL=SAMPLES,..." in place of the measured limits; likewise
   bool calibrated = false;  ///< steps take longer by sia_calibration_slowdown; likewise
-  std::optional<QueueOrder> order;        ///< null: the source's own default
-  std::int64_t jobs = 24;                 ///< how many jobs a generated source makes
-  std::optional<double> load;             ///< offered work over capacity; null: all jobs at time 0
+  std::optional<QueueOrder> order;  ///< null: the source's own default
+  std::int64_t jobs = 24;           ///< how many jobs a generated source makes
+  std::optional<double> load;       ///< offered work over capacity; null: all jobs at time 0
   MissingProfiles profiles = MissingProfiles::kNone;
 };
 

@@ -94,7 +94,8 @@ void add(KeyList& keys, WorkloadConfig& c) {
       {"workload.programs", text(c.programs),
        "folder with the measurements of the jobs' programs, for source pollux"},
       {"workload.adaptivity", word(c.adaptivity),
-       "of jobs of source pollux: rigid: GPUs and batch size of the file; strong-scaling: its batch "
+       "of jobs of source pollux: rigid: GPUs and batch size of the file; strong-scaling: its "
+       "batch "
        "size on any GPUs; adaptive: the best batch size on any GPUs"},
       {"workload.interference", number(c.interference, {0, 0.99}),
        "share of its speed that a job on several nodes loses while it shares one with another; for "

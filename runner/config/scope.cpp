@@ -55,7 +55,8 @@ constexpr auto kTopics = std::to_array<Topic>({
      "docs/design.md"},
     {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
      "optimus and policies of your own run a job on another number of GPUs and resize it, by "
-     "Amdahl's law or by measured programs with their statistical efficiency; what policies believe "
+     "Amdahl's law or by measured programs with their statistical efficiency; what policies "
+     "believe "
      "of it is the truth, never learnt",
      "gpus_min gpus_max parallel_share workload.adaptivity optimus external", "docs/design.md"},
     {"migration", "migrate move defragmentation", kPartly,

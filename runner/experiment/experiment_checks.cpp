@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "runner/builders/elastic_builder.hpp"
 #include "runner/inputs/node_fit.hpp"
 #include "sim/base/text.hpp"
 #include "traces/trace_statistics.hpp"
@@ -306,6 +307,7 @@ std::string free_preemption(const Config& config, const std::vector<PolicyInstan
   const PreemptionConfig& lost = config.preemption;
   const bool free = lost.save_s == 0 && lost.restore_s == 0 && lost.lost_work == 0;
   if (!free || config.control.mode == ControlMode::kRounds) return "";
+  if (has_elastic_programs(config) && config.workload.start_s != 0.0) return "";
   const std::string labels =
       labels_of(policies, [](const PolicyInstance& p) { return p.traits.preempts; });
   if (labels.empty()) return "";

@@ -138,8 +138,8 @@ void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> g
   running.phase_work = standing(active).left;
   running.spread = spread_of(job, active.phase, gpus);
   const NodeId first = state_.gpu(gpus.front()).node;
-  running.spreads = !spread_jobs_.empty() && std::ranges::any_of(
-      gpus, [&](GpuId g) { return state_.gpu(g).node != first; });
+  running.spreads = !spread_jobs_.empty() &&
+                    std::ranges::any_of(gpus, [&](GpuId g) { return state_.gpu(g).node != first; });
   count_spread(running, 1);
   running.beside = beside_of(running);
 }

@@ -99,8 +99,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     double remaining_ns = 0;  ///< work left of its phase, in nanoseconds at speed 1
     double overhead_ns = 0;   ///< part of it at the start of the run: saving and loading state
     double speed = 0;         ///< v(j); 0 for a joining job that will run out of memory
-    Time since{0};            ///< remaining_ns is as of this time; later than now while its start costs time
-    Time due{0};              ///< planned completion
+    Time since{0};  ///< remaining_ns is as of this time; later than now while its start costs time
+    Time due{0};    ///< planned completion
     std::uint64_t order = 0;  ///< of starts, from 1
     EventQueue::Handle event = EventQueue::kNone;
     std::vector<GpuId> gpus;

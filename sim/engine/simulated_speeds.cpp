@@ -105,9 +105,8 @@ void SimulatedBackend::count_spread(const Running& running, int change) {
 
 double SimulatedBackend::beside_of(const Running& running) const {
   if (spread_jobs_.empty() || !running.spreads) return 1;
-  const bool beside = std::ranges::any_of(running.gpus, [this](GpuId g) {
-    return spread_jobs_[index(state_.gpu(g).node)] > 1;
-  });
+  const bool beside = std::ranges::any_of(
+      running.gpus, [this](GpuId g) { return spread_jobs_[index(state_.gpu(g).node)] > 1; });
   return beside ? by_allocation_->beside_spread_jobs() : 1;
 }
 

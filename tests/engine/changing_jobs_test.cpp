@@ -226,10 +226,9 @@ class CrowdedWorld final : public World, private AllocationSpeed {
 // Nodes of two GPUs. A is on nodes 0 and 1. At 10 s B comes to nodes 1 and 2: both halve. C is on node 0 alone: it neither slows
 // nor is slowed. B does 20 s by 50 s; A has then done 10 + 20 s and has 70 s left: 120 s.
 TEST(ChangingJobs, JobsOnSeveralNodesSlowEachOtherOnASharedOne) {
-  const OwnedWorkload w =
-      workload({job(100s).gpus(2), job(20s).gpus(2).at(10s), job(60s)});
-  Acts policy({start(0s, J(0), {G(0), G(2)}), start(0s, J(2), {G(1)}),
-               start(10s, J(1), {G(3), G(4)})});
+  const OwnedWorkload w = workload({job(100s).gpus(2), job(20s).gpus(2).at(10s), job(60s)});
+  Acts policy(
+      {start(0s, J(0), {G(0), G(2)}), start(0s, J(2), {G(1)}), start(10s, J(1), {G(3), G(4)})});
   const RunResult r = run(cluster(3, 2), w, CrowdedWorld(), policy, moving());
   EXPECT_EQ(r.record.jobs[2].finish, 60s);
   EXPECT_EQ(r.record.jobs[1].finish, 50s);

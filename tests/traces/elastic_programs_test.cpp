@@ -1,3 +1,5 @@
+#include "traces/elastic/elastic_programs.hpp"
+
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -10,7 +12,6 @@
 
 #include "sim/error.hpp"
 #include "tests/helpers/temporary_directory.hpp"
-#include "traces/elastic/elastic_programs.hpp"
 #include "traces/elastic/pollux_jobs.hpp"
 
 /// The readers of elastic jobs and of the measurements of their programs.
@@ -36,7 +37,8 @@ std::string refusal(const std::function<void()>& read) {
 
 TEST(PolluxJobs, OfTheSimulatorOfPollux) {
   std::istringstream in(
-      "name,time,application,num_replicas,batch_size\nncf-0,791,ncf,1,32768\nbert-1,800.5,bert,12,384\n");
+      "name,time,application,num_replicas,batch_size\nncf-0,791,ncf,1,32768\nbert-1,800.5,bert,12,"
+      "384\n");
   WorkloadKeys keys;
   const Trace trace = read_pollux_jobs(in, "jobs.csv", {}, keys);
   ASSERT_EQ(trace.jobs.size(), 2U);
@@ -60,8 +62,9 @@ TEST(PolluxJobs, OneListOfAFileWithSeveral) {
   EXPECT_EQ(refusal([] { jobs_of(kLists); }),
             "jobs.csv:1:1: the file has several workloads (half/1, half/2, ...), expected one; set "
             "workload.part to SET/WORKLOAD");
-  EXPECT_EQ(refusal([] { jobs_of(kLists, "half/3"); }),
-            "jobs.csv:1:1: no part 'half/3', expected one of half/1, half/2; correct workload.part");
+  EXPECT_EQ(
+      refusal([] { jobs_of(kLists, "half/3"); }),
+      "jobs.csv:1:1: no part 'half/3', expected one of half/1, half/2; correct workload.part");
 }
 
 TEST(PolluxJobs, Refusals) {
@@ -69,36 +72,42 @@ TEST(PolluxJobs, Refusals) {
   const auto of = [&](const std::string& rows, const std::optional<std::string>& part = {}) {
     return refusal([&] { jobs_of(head + rows, part); });
   };
-  EXPECT_EQ(of("a,1,ncf,1,256\n", "x/1"),
-            "jobs.csv:1:1: the file has no columns set and workload, and so no part 'x/1'; leave out "
-            "workload.part");
-  EXPECT_TRUE(of("a,1,ncf,1,256\na,2,ncf,1,256\n").starts_with("jobs.csv:3:1: column 'name' is 'a'"));
+  EXPECT_EQ(
+      of("a,1,ncf,1,256\n", "x/1"),
+      "jobs.csv:1:1: the file has no columns set and workload, and so no part 'x/1'; leave out "
+      "workload.part");
+  EXPECT_TRUE(
+      of("a,1,ncf,1,256\na,2,ncf,1,256\n").starts_with("jobs.csv:3:1: column 'name' is 'a'"));
   EXPECT_TRUE(of("a,-1,ncf,1,256\n").starts_with("jobs.csv:2:3: column 'time' is '-1'"));
   EXPECT_TRUE(of("a,1,,1,256\n").starts_with("jobs.csv:2:5: column 'application' is empty"))
       << of("a,1,,1,256\n");
   EXPECT_TRUE(of("a,1,ncf,0,256\n").starts_with("jobs.csv:2:9: column 'num_replicas' is '0'"));
-  EXPECT_TRUE(of("a,1,ncf,4,3\n").starts_with("jobs.csv:2:11: column 'batch_size' is '3', expected a "
-                                              "whole batch size, a sample for each GPU at least"));
+  EXPECT_TRUE(of("a,1,ncf,4,3\n")
+                  .starts_with("jobs.csv:2:11: column 'batch_size' is '3', expected a "
+                               "whole batch size, a sample for each GPU at least"));
   EXPECT_TRUE(of("").starts_with("jobs.csv:1:1: ")) << of("");
-  EXPECT_EQ(refusal([] { jobs_of("name,time,application,num_replicas\na,1,ncf,1\n"); }),
-            "jobs.csv:1:1: found neither column batch_size nor tuned_batch_size, expected one of the "
-            "two; add it");
+  EXPECT_EQ(
+      refusal([] { jobs_of("name,time,application,num_replicas\na,1,ncf,1\n"); }),
+      "jobs.csv:1:1: found neither column batch_size nor tuned_batch_size, expected one of the "
+      "two; add it");
 }
 
 class ElasticPrograms : public testing::Test {
  protected:
   ElasticPrograms() {
-    file("applications.csv",
-         "cluster,model,initial_batch_size,max_batch_size,min_local_batch_size,max_local_batch_size,"
-         "epochs,sia_restart_s\naws,m,10,40,5,20,2,25\nrtx,m,10,40,5,10,2,25\n");
+    file(
+        "applications.csv",
+        "cluster,model,initial_batch_size,max_batch_size,min_local_batch_size,max_local_batch_size,"
+        "epochs,sia_restart_s\naws,m,10,40,5,20,2,25\nrtx,m,10,40,5,10,2,25\n");
     file("placements.csv",
          "cluster,model,gpus_per_node,local_batch_size,step_time_s,sync_time_s\n"
          "aws,m,1-2,5,2,0.5\nrtx,m,1,5,1,0\naws,other,1,5,1,0\n");
     file("scalability.csv",
          "cluster,model,nodes,gpus,local_batch_size,step_time_s,sync_time_s\naws,m,4,8,5,3,2\n");
-    file("statistical_efficiency.csv",
-         "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,grad_var\n"
-         "m,40,1,11,5,1,2\nm,40,2,21,9,1,3\nm,10,1,10,10,1,2\nm,10,2,20,20,1,4\n");
+    file(
+        "statistical_efficiency.csv",
+        "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,grad_var\n"
+        "m,40,1,11,5,1,2\nm,40,2,21,9,1,3\nm,10,1,10,10,1,2\nm,10,2,20,20,1,4\n");
   }
 
   void file(const std::string& name, const std::string& text) { directory_.write(name, text); }
@@ -143,31 +152,35 @@ TEST_F(ElasticPrograms, HaveTheirMeasurements) {
 TEST_F(ElasticPrograms, RefuseAPlacementThatIsNone) {
   file("placements.csv",
        "cluster,model,gpus_per_node,local_batch_size,step_time_s,sync_time_s\naws,m,1-x,5,2,1\n");
-  EXPECT_TRUE(refused().starts_with("placements.csv:2:7: column 'gpus_per_node' is '1-x', expected "
-                                    "numbers of GPUs on each node, such as 1-1-2"))
+  EXPECT_TRUE(
+      refused().starts_with("placements.csv:2:7: column 'gpus_per_node' is '1-x', expected "
+                            "numbers of GPUs on each node, such as 1-1-2"))
       << refused();
 }
 
 TEST_F(ElasticPrograms, RefuseAnExchangeLongerThanItsStep) {
   file("scalability.csv",
        "cluster,model,nodes,gpus,local_batch_size,step_time_s,sync_time_s\naws,m,4,8,5,3,4\n");
-  EXPECT_TRUE(refused().starts_with("scalability.csv:2:17: column 'sync_time_s' is '4'")) << refused();
+  EXPECT_TRUE(refused().starts_with("scalability.csv:2:15: column 'sync_time_s' is '4'"))
+      << refused();
 }
 
 TEST_F(ElasticPrograms, RefuseMissingEpochs) {
   file("statistical_efficiency.csv",
        "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,grad_var\n"
        "m,40,1,11,5,1,2\n");
-  EXPECT_EQ(refused(),
-            "statistical_efficiency.csv:1:1: of the program 'm' some epochs are missing, expected its "
-            "2 epochs for each batch size; add them");
+  EXPECT_EQ(
+      refused(),
+      "statistical_efficiency.csv:1:1: of the program 'm' some epochs are missing, expected its "
+      "2 epochs for each batch size; add them");
 }
 
 TEST_F(ElasticPrograms, RefuseEpochsInDisorder) {
   file("statistical_efficiency.csv",
        "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,grad_var\n"
        "m,40,2,11,5,1,2\n");
-  EXPECT_TRUE(refused().starts_with("statistical_efficiency.csv:2:6: column 'epoch' is '2'")) << refused();
+  EXPECT_TRUE(refused().starts_with("statistical_efficiency.csv:2:6: column 'epoch' is '2'"))
+      << refused();
 }
 
 TEST_F(ElasticPrograms, RefuseAProgramWithoutSteps) {

@@ -90,7 +90,8 @@ void read_applications(const std::string& path, Programs& programs) {
     program.epochs = static_cast<std::size_t>(*count);
     program.on_types.push_back(std::move(on));
   }
-  if (programs.empty()) throw InputError(csv.name() + ":1:1", "no programs, expected a row for each");
+  if (programs.empty())
+    throw InputError(csv.name() + ":1:1", "no programs, expected a row for each");
 }
 
 MeasuredStep step_of(CsvReader& csv, CsvReader::Column local, CsvReader::Column step,
@@ -216,9 +217,8 @@ void read_statistics(const std::string& path, Programs& programs) {
     at->epochs.push_back(measured);
   }
   for (const auto& [name, program] : programs) {
-    const bool whole = std::ranges::all_of(program.batches, [&](const EpochsOfBatch& b) {
-      return b.epochs.size() >= program.epochs;
-    });
+    const bool whole = std::ranges::all_of(
+        program.batches, [&](const EpochsOfBatch& b) { return b.epochs.size() >= program.epochs; });
     if (program.batches.empty() || !whole) {
       throw InputError(csv.name() + ":1:1", "of the program '" + printable(name) +
                                                 "' some epochs are missing, expected its " +

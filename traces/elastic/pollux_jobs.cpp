@@ -73,13 +73,15 @@ Trace read_pollux(CsvReader& csv, const std::string& source, const std::optional
     if (!count) csv.refuse(gpus, "a whole number of GPUs");
     job.spec.gpus = static_cast<int>(*count);
     const auto size = csv.integer(batch, kTunedBatch);
-    if (!size || *size < *count) csv.refuse(batch, "a whole batch size, a sample for each GPU at least");
+    if (!size || *size < *count)
+      csv.refuse(batch, "a whole batch size, a sample for each GPU at least");
     job.batch_size = *size;
     builder.add(std::move(job), csv.line());
   }
   if (!part && parts.size() > 1) {
-    throw InputError(csv.name() + ":1:1", "the file has several workloads (" + parts_text(parts) +
-                                              ", ...), expected one; set workload.part to SET/WORKLOAD");
+    throw InputError(csv.name() + ":1:1",
+                     "the file has several workloads (" + parts_text(parts) +
+                         ", ...), expected one; set workload.part to SET/WORKLOAD");
   }
   if (part && !in_parts) {
     throw InputError(csv.name() + ":1:1",

@@ -98,12 +98,16 @@ TEST_P(RecordedRuns, JctAreThosePublished) {
   const std::string policy = GetParam();
   const std::string results = "elastic/pollux/results_jct.csv";
   if (!test::has_public_data(results)) GTEST_SKIP() << test::not_checked(results);
-  const Jct found = ours(policy, {"workload.path=elastic/pollux/workloads_pollux.csv",
-                                  "workload.part=pollux-1.0/1"});
+  const Jct found = ours(
+      policy, {"workload.path=elastic/pollux/workloads_pollux.csv", "workload.part=pollux-1.0/1"});
   Jct expected;
   CsvReader csv(test::public_data(results),
-                {{"experiment", true}, {"policy", true}, {"load", true}, {"workload", true},
-                 {"job", true}, {"jct_s", true}},
+                {{"experiment", true},
+                 {"policy", true},
+                 {"load", true},
+                 {"workload", true},
+                 {"job", true},
+                 {"jct_s", true}},
                 kAnyColumns);
   while (csv.next()) {
     if (csv.text(csv.column("experiment")) != "jobload" ||

@@ -1,6 +1,8 @@
 #include "models/elastic/elastic_jobs.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -75,8 +77,8 @@ TEST(ElasticJobs, GradientsAreLinearBetweenBatchSizes) {
   const double batch = 26;
   const double share = (batch - 10) / 30;
   const double sqr = 1 + share * 2, var = 30 - share * 20;
-  EXPECT_NEAR(jobs.rate(JobId{0}, 0, on({2})),
-              (var + sqr) / (var / 2.6 + sqr) / (local / 10 + 1), 1e-12);
+  EXPECT_NEAR(jobs.rate(JobId{0}, 0, on({2})), (var + sqr) / (var / 2.6 + sqr) / (local / 10 + 1),
+              1e-12);
 }
 
 TEST(ElasticJobs, AnEpochHasTheProgressOfTheBatchThatNeededLeast) {
@@ -109,15 +111,21 @@ TEST(ElasticJobs, RemainingTimeIsThatOfTheStepsAfterThePresentEpoch) {
   EXPECT_DOUBLE_EQ(jobs.remaining_s(view, on({4}), Time{0}), 1 * 4.0);
 }
 
-// Of all batch sizes from 10 to 40 on four GPUs the exchange of 3 s favours the largest.
+// In epoch 0 more than a batch of about 33 on four GPUs gains less than it takes longer. Of the 50 sizes the best one is at
+// least as good as those of a user.
 TEST(ElasticJobs, AnAdaptiveJobTakesTheBestBatch) {
   ElasticJobs jobs({program()}, 0.5);
   jobs.add({0, 0, 0});
-  jobs.add({0, 40, 2});
-  jobs.add({0, 20, 4});
+  std::uint32_t phase = 2;
+  double most = 0;
+  for (int batch = 20; batch <= 40; batch += 4, phase += 2) {
+    jobs.add({0, batch, phase});
+    most = std::max(most, jobs.rate(JobId{phase / 2}, 0, on({4})));
+  }
   const double best = jobs.rate(JobId{0}, 0, on({4}));
-  EXPECT_DOUBLE_EQ(best, jobs.rate(JobId{1}, 0, on({4})));
-  EXPECT_GT(best, jobs.rate(JobId{2}, 0, on({4})));
+  EXPECT_NEAR(best, most, 1e-3 * most);
+  EXPECT_GT(best, 1.05 * jobs.rate(JobId{1}, 0, on({4}))) << "a batch of 20";
+  EXPECT_GT(best, 1.05 * jobs.rate(JobId{6}, 0, on({4}))) << "a batch of 40";
   JobView view;
   view.id = JobId{0};
   EXPECT_DOUBLE_EQ(jobs.goodput(view, on({4})), best);

@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "models/elastic/triangulation.hpp"
+#include "tests/helpers/public_data.hpp"
+#include "traces/csv_reader.hpp"
 
-/// Step times between measured ones; tests/traces has the recorded ones of Pollux' simulator.
+/// Step times between measured ones: in closed form, and those that Pollux' simulator took.
 namespace corun::step_times_test {
 namespace {
 
@@ -108,6 +110,62 @@ TEST(StepTimes, OutsideOfThePointsTheNearestHolds) {
 
 TEST(StepTimes, NothingMeasuredIsRefused) {
   EXPECT_THROW(StepTimes(ProgramOnType{}), std::invalid_argument);
+}
+
+/// A program as the simulator's own files have it, with all digits.
+StepTimes recorded(const std::string& program) {
+  const std::string folder = test::public_data("peers3/adaptdl-osdi21/inputs/") + program + "/";
+  const NumberRule seconds{"a number of seconds"};
+  ProgramOnType measured;
+  CsvReader placements(folder + "placements.csv",
+                       {{"placement"}, {"local_bsz"}, {"step_time"}, {"sync_time"}});
+  while (placements.next()) {
+    std::vector<int> on_nodes;
+    for (const char digit : placements.text(placements.column("placement"))) {
+      on_nodes.push_back(digit - '0');
+    }
+    measured.placements.push_back(
+        placed(on_nodes, placements.required_number(placements.column("local_bsz"), {"a number"}),
+               placements.required_number(placements.column("step_time"), seconds),
+               placements.required_number(placements.column("sync_time"), seconds)));
+  }
+  CsvReader others(folder + "scalability.csv",
+                   {{"num_nodes"}, {"num_replicas"}, {"local_bsz"}, {"step_time"}, {"sync_time"}});
+  while (others.next()) {
+    const auto whole = [&](const char* name) {
+      return static_cast<int>(others.integer(others.column(name), {"a number"}).value());
+    };
+    MeasuredStep step = counted(whole("num_nodes"), whole("num_replicas"), whole("local_bsz"), 0);
+    step.step_s = others.required_number(others.column("step_time"), seconds);
+    step.sync_s = others.required_number(others.column("sync_time"), seconds);
+    measured.others.push_back(step);
+  }
+  return StepTimes(measured);
+}
+
+TEST(StepTimes, AreThoseOfTheSimulatorOfPollux) {
+  const std::string file = "peers3/adaptdl-osdi21/goodput-vectors/step_times.csv";
+  if (!test::has_public_data(file)) GTEST_SKIP() << test::not_checked(file);
+  std::map<std::string, StepTimes> programs;
+  CsvReader csv(test::public_data(file),
+                {{"app"}, {"placement"}, {"local_bsz"}, {"step_s"}, {"sync_s"}});
+  std::size_t rows = 0;
+  for (; csv.next(); ++rows) {
+    const std::string app(csv.text(csv.column("app")));
+    const std::string placement(csv.text(csv.column("placement")));
+    std::vector<int> on_nodes;
+    for (const char c : placement) {
+      if (c != '-') on_nodes.push_back(c - '0');
+    }
+    if (!programs.contains(app)) programs.emplace(app, recorded(app));
+    const StepTime time =
+        at(programs.at(app), on_nodes, csv.required_number(csv.column("local_bsz"), {"a number"}));
+    const double step_s = csv.required_number(csv.column("step_s"), {"a number"});
+    const double sync_s = csv.required_number(csv.column("sync_s"), {"a number"});
+    EXPECT_NEAR(time.step_s, step_s, 1e-6 * step_s) << app << " on " << placement;
+    EXPECT_NEAR(time.sync_s, sync_s, 1e-6 * sync_s) << app << " on " << placement;
+  }
+  EXPECT_GT(rows, 0U);
 }
 
 TEST(Triangulation, WeightsAddUpAndReproduceThePoint) {

@@ -67,10 +67,11 @@ class Files {
     directory_.write("scalability.csv",
                      "cluster,model,nodes,gpus,local_batch_size,step_time_s,sync_time_s\n"
                      "aws,m,3,6,4,1.8,0.8\naws,m,3,6,20,4.8,0.8\n");
-    directory_.write("statistical_efficiency.csv",
-                     "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,"
-                     "grad_var\nm,10,1,50,50,1,20\nm,10,2,100,100,1,30\nm,40,1,51,20,1,20\n"
-                     "m,40,2,101,40,1,30\n");
+    directory_.write(
+        "statistical_efficiency.csv",
+        "model,batch_size,epoch,progress_iterations_at_initial_batch,iterations,grad_sqr,"
+        "grad_var\nm,10,1,50,50,1,20\nm,10,2,100,100,1,30\nm,40,1,51,20,1,20\n"
+        "m,40,2,101,40,1,30\n");
     directory_.write("tiny.csv", "job,label\nm0|d|64|0,0\nm1|d|64|0,0\n");
     directory_.write("times.csv",
                      "workload,gpu_type,time_s\nMobileNet/bs=205/epochs=5,V100-16GB,1\n"

@@ -232,6 +232,11 @@ PolicyEntry sia_entry() {
       .make = [](PolicyContext context) -> std::unique_ptr<Policy> {
         return std::make_unique<Sia>(sia_parameters().read(context.parameters), context);
       },
+      .needs_with =
+          [](const Parameters& p) {
+            return sia_parameters().read(p).fits ? PolicyNeeds::kFittedAllocations
+                                                 : PolicyNeeds::kAllocations;
+          },
       .traits = traits};
 }
 

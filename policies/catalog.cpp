@@ -35,6 +35,8 @@ PolicyEntry srsf_entry();
 PolicyEntry tiresias_entry();
 PolicyEntry blox_entry();
 PolicyEntry optimus_entry();
+PolicyEntry pollux_entry();
+PolicyEntry sia_entry();
 PolicyEntry max_min_entry();
 PolicyEntry max_min_water_filling_entry();
 PolicyEntry finish_time_fairness_entry();
@@ -87,6 +89,8 @@ std::span<const PolicyEntry> policy_catalog() {
       fifo_by_type_entry(),
       external_shares_entry(),
       optimus_entry(),
+      pollux_entry(),
+      sia_entry(),
   };
   return catalog;
 }

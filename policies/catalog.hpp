@@ -22,6 +22,7 @@ enum class PolicyNeeds : std::uint8_t {
   kBelief,       ///< the configured belief, which learns from finished co-runs
   kTruth,        ///< the world's expected costs; only `oracle`, and the output says so
   kAllocations,  ///< what elastic jobs gain by their allocations: PolicyContext::allocations
+  kFittedAllocations,  ///< the same as fitted to what they measured so far: PolicyContext::fitted
 };
 
 /// What a preemption costs a job, by the configuration.
@@ -48,6 +49,8 @@ struct PolicyContext {
   /// Only for PolicyNeeds::kAllocations; null: no job's speed depends on its allocation. It outlives the policy, and what
   /// it answers changes only between the policy's calls.
   const AllocationBelief* allocations = nullptr;
+  /// Only for PolicyNeeds::kFittedAllocations; null: jobs measure nothing to which a belief could be fitted.
+  std::unique_ptr<AllocationBelief> fitted = {};
 };
 
 struct PolicyEntry {

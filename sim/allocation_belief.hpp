@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 
 #include "sim/allocation_speed.hpp"
 #include "sim/cluster_view.hpp"
@@ -26,6 +27,16 @@ class AllocationBelief {
   /// The most GPUs of which the belief knows enough to give them to this job now, within what the job permits; at least
   /// 1. A belief that is fitted while the job runs may permit more and more.
   virtual int most_gpus(const JobView& job) const { return std::max(job.gpus, job.gpus_max); }
+
+  /// The job runs on this allocation, in its present phase, and has done some work on it: a belief that is fitted learns
+  /// what the job measured. A policy that needs a fitted belief (PolicyNeeds::kFittedAllocations) calls it before it asks.
+  virtual void observe(const JobView& job, const Allocation& on) {
+    (void)job;
+    (void)on;
+  }
+  /// Of the truth: a belief that knows nothing yet and is fitted to what jobs measure; nullptr: they measure nothing. It
+  /// must not outlive this.
+  virtual std::unique_ptr<AllocationBelief> fitted() const { return nullptr; }
 };
 
 }  // namespace corun::inline sim

@@ -27,7 +27,8 @@ struct ProgramOnType {
   double largest_batch = 1;  ///< of all GPUs together
   double least_local_batch = 1;
   double largest_local_batch = 1;
-  Duration start_cost{0};                ///< to start or to move a job of it
+  Duration start_cost{0};  ///< to start or to move a job of it
+  double slowdown = 1;     ///< of progress on a testbed, over the measured steps; at least 1
   std::vector<MeasuredStep> placements;  ///< with `on_nodes`
   std::vector<MeasuredStep> others;      ///< without
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "models/elastic/fitted_jobs.hpp"
 #include "sim/base/math.hpp"
 
 namespace corun::inline models {
@@ -200,6 +201,45 @@ double ElasticJobs::remaining_s(const JobView& view, const Allocation& on, Time)
   };
   const double steps = epoch + 1 < program.epochs ? until(program.epochs - 1) - until(epoch) : 1;
   return steps * (time.step_s + (time.step_s - time.sync_s) * split.accumulations);
+}
+
+std::unique_ptr<AllocationBelief> ElasticJobs::fitted() const {
+  return std::make_unique<FittedJobs>(*this);
+}
+
+ElasticJobs::Report ElasticJobs::report(JobId id, std::size_t epoch, const Allocation& on) const {
+  const ElasticJob& job = jobs_[index(id)];
+  const BatchSplit split = split_of(job, epoch, on);
+  const StepTime time = step(job.program, on, split.local);
+  const double batch = static_cast<double>(split.local) * on.gpus * (split.accumulations + 1);
+  const ElasticProgram& program = programs_[job.program].program;
+  return {.gpu_batch = static_cast<std::uint32_t>(split.local),
+          .step_s = time.step_s,
+          .sync_s = time.sync_s,
+          .gradient = {.sqr = mixed(program, epoch, batch, &MeasuredEpoch::gradient_sqr),
+                       .var = mixed(program, epoch, batch, &MeasuredEpoch::gradient_var)}};
+}
+
+bool ElasticJobs::runs_on(JobId job, std::uint32_t gpu_type) const {
+  const auto& times = times_[jobs_[index(job)].program];
+  return gpu_type < times.size() && times[gpu_type].has_value();
+}
+
+BatchLimits ElasticJobs::limits(JobId job, std::uint32_t gpu_type) const {
+  const Program& program = programs_[jobs_[index(job)].program];
+  const ProgramOnType& on = *program.on_types[gpu_type];
+  return {.initial = static_cast<std::uint32_t>(program.program.initial_batch),
+          .most = static_cast<std::uint32_t>(on.largest_batch),
+          .least_gpu = static_cast<std::uint32_t>(on.least_local_batch),
+          .most_gpu = static_cast<std::uint32_t>(on.largest_local_batch)};
+}
+
+double ElasticJobs::samples_per_s(JobId job, std::uint32_t gpu_type) const {
+  const BatchLimits here = limits(job, gpu_type);
+  const int one = 1;
+  const Allocation alone{1, 1, 1, gpu_type, std::span(&one, 1)};
+  const StepTime time = step(jobs_[index(job)].program, alone, static_cast<int>(here.most_gpu));
+  return here.most_gpu / time.step_s;
 }
 
 }  // namespace corun::inline models

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/elastic/step_times.hpp"
+#include "models/goodput/goodput.hpp"
 #include "sim/allocation_belief.hpp"
 #include "sim/allocation_speed.hpp"
 #include "sim/elastic_program.hpp"
@@ -69,6 +70,24 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   /// a step here. This is what the simulator tells Optimus, with its flaw: on one GPU a batch that fits is taken to need no
   /// accumulation.
   double remaining_s(const JobView& job, const Allocation& on, Time now) const override;
+  std::unique_ptr<AllocationBelief> fitted() const override;
+
+  /// What the training of a job reports of a step in an epoch: what a scheduler may fit a belief to.
+  struct Report {
+    std::uint32_t gpu_batch = 1;  ///< samples on each GPU at a time
+    double step_s = 0;            ///< of a step without accumulation
+    double sync_s = 0;            ///< its exchange of gradients
+    GradientStatistics gradient;
+  };
+  /// On a type on which its program was measured.
+  Report report(JobId job, std::size_t epoch, const Allocation& on) const;
+  bool runs_on(JobId job, std::uint32_t gpu_type) const;
+  /// On a type on which its program was measured.
+  BatchLimits limits(JobId job, std::uint32_t gpu_type) const;
+  /// Of a job that keeps one batch size; 0: it chooses.
+  int fixed_batch(JobId job) const { return jobs_[index(job)].batch; }
+  /// Samples per second of one GPU of the type with its largest batch: how much faster one type is than another.
+  double samples_per_s(JobId job, std::uint32_t gpu_type) const;
 
  private:
   struct Choice {

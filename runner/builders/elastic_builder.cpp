@@ -94,6 +94,14 @@ ElasticJobs::Program on_cluster(const ElasticProgram& measured, const Cluster& c
   return program;
 }
 
+/// Whether one GPU of each type holds the largest batch: such a job keeps the GPUs and the batch of the file, as the jobs
+/// of NCF do in the simulator of Pollux.
+bool one_gpu_suffices(const ElasticJobs::Program& program) {
+  return std::ranges::all_of(program.on_types, [](const auto& on) {
+    return !on || on->largest_local_batch >= on->largest_batch;
+  });
+}
+
 /// Bits of the types on which a program was measured; 0: on all of the cluster.
 std::uint32_t types_of(const ElasticJobs::Program& program) {
   std::uint32_t types = 0;
@@ -152,11 +160,19 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
         **std::ranges::find_if(program.on_types, [](const auto& on) { return on.has_value(); });
     spec.start_cost = w.start_s ? from_seconds(*w.start_s) : first.start_cost;
     if (w.adaptivity == Adaptivity::kRigid) continue;
+    if (w.adaptivity == Adaptivity::kAdaptive && one_gpu_suffices(program)) continue;
     const double most = w.adaptivity == Adaptivity::kStrongScaling
                             ? static_cast<double>(job.batch_size)
                             : first.largest_batch;
     spec.gpus_min = 1;
     spec.gpus_max = std::max(1, static_cast<int>(most / first.least_local_batch));
+  }
+  // Progress slows down alike on all types, so that it is as if there were more of it.
+  std::vector<double> slowdowns;
+  for (const ElasticJobs::Program& program : programs) {
+    const auto on =
+        std::ranges::find_if(program.on_types, [](const auto& o) { return o.has_value(); });
+    slowdowns.push_back(w.calibrated && on != program.on_types.end() ? (*on)->slowdown : 1.0);
   }
   auto elastic = std::make_shared<ElasticJobs>(std::move(programs), 1 - w.interference);
   std::vector<double> rates;
@@ -166,7 +182,7 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     const std::size_t epochs = named.find(keys.text(job.key))->second.epochs;
     job.spec.first_phase = static_cast<std::uint32_t>(trace.phases.size());
     job.spec.phases = static_cast<std::uint32_t>(epochs);
-    const bool chooses = w.adaptivity == Adaptivity::kAdaptive;
+    const bool chooses = w.adaptivity == Adaptivity::kAdaptive && job.spec.gpus_max > 0;
     elastic->add(
         {program_of[j], chooses ? 0 : static_cast<int>(job.batch_size), job.spec.first_phase});
     std::uint32_t type = 0;
@@ -181,7 +197,8 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
       phase.spec.phases = 0;
       phase.spec.first_phase = 0;
       phase.spec.work = std::max(
-          kShortestRun, from_seconds(elastic->progress_in(program_of[j], e) / rates.back()));
+          kShortestRun, from_seconds(slowdowns[program_of[j]] *
+                                     elastic->progress_in(program_of[j], e) / rates.back()));
       job.spec.work = later(job.spec.work, phase.spec.work);
       trace.phases.push_back(std::move(phase));
     }

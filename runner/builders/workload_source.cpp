@@ -77,7 +77,8 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
           std::pair("workload.interference", w.interference != usual.interference),
           std::pair("workload.start_s", w.start_s != usual.start_s),
           std::pair("workload.largest_local_batch",
-                    w.largest_local_batch != usual.largest_local_batch)}) {
+                    w.largest_local_batch != usual.largest_local_batch),
+          std::pair("workload.calibrated", w.calibrated != usual.calibrated)}) {
       if (!set) continue;
       throw InputError(
           config.place(key),

@@ -44,6 +44,7 @@ struct WorkloadConfig {
       start_s;  ///< cost of each start and resize; null: by program; for source pollux
   std::optional<std::string>
       largest_local_batch;  ///< "MODEL=SAMPLES,..." in place of the measured limits; likewise
+  bool calibrated = false;  ///< steps take longer by sia_calibration_slowdown; likewise
   std::optional<QueueOrder> order;  ///< null: the source's own default
   std::int64_t jobs = 24;           ///< how many jobs a generated source makes
   std::optional<double> load;       ///< offered work over capacity; null: all jobs at time 0

@@ -106,6 +106,9 @@ void add(KeyList& keys, WorkloadConfig& c) {
       {"workload.largest_local_batch", text(c.largest_local_batch),
        "MODEL=SAMPLES,...: most samples at a time on a GPU, in place of the measured limit; for "
        "source pollux"},
+      {"workload.calibrated", flag(c.calibrated),
+       "true: progress is slower by the factor that Sia's simulator fitted to its testbed; for "
+       "source pollux"},
       {"workload.order", word(c.order),
        "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
       {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),

@@ -117,6 +117,9 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       passes_end_rounds ? from_seconds(config_.control.round_s.value()) : Duration::zero()};
   if (policy.needs == PolicyNeeds::kAllocations) {
     context.allocations = world.allocation_truth();
+  } else if (policy.needs == PolicyNeeds::kFittedAllocations) {
+    const AllocationBelief* truth = world.allocation_truth();
+    if (truth != nullptr) context.fitted = truth->fitted();
   } else if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);

@@ -131,7 +131,8 @@ Reason across_nodes(const SettingsInUse& use) {
 Reason adaptivity(const SettingsInUse& use) {
   if (use.config.workload.adaptivity != Adaptivity::kStrongScaling) return "";
   const auto resizes = [](const PolicyInstance& p) {
-    return p.needs == PolicyNeeds::kAllocations || p.traits.sees_all;
+    return p.needs == PolicyNeeds::kAllocations || p.needs == PolicyNeeds::kFittedAllocations ||
+           p.traits.sees_all;
   };
   return some_policy(use, resizes) ? "" : "no policy resizes jobs";
 }

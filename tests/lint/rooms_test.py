@@ -52,6 +52,8 @@ LIBRARIES = {
              r"(models|live)/"),
     "LEMON": (r"lemon/.*", r"policies/groups/matching[^/]*\.cpp$"),
     "CLP": (r"((Clp|Coin)[A-Za-z]*\.(hpp|h)|coin/.*)", r"policies/shares/linear_program\.cpp$"),
+    "CBC": (r"(Cbc|Cgl|Osi)[A-Za-z_]*\.(hpp|h)", r"policies/elastic/sia_program\.cpp$"),
+    "NLopt": (r"nlopt\.(hpp|h)", r"models/goodput/step_time_fit\.cpp$"),
     "Qhull": (r"libqhull[a-z_]*/.*", r"models/elastic/triangulation\.cpp$"),
     "XGBoost": (r"xgboost/.*", r"models/learners/(boosting|forest|xgboost_library)\.cpp$"),
     "ONNX": (r"(onnx|google/protobuf)/.*", r"predictors/onnx/[^/]*\.cpp$"),

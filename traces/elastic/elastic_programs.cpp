@@ -45,7 +45,8 @@ void read_applications(const std::string& path, Programs& programs) {
                  {"min_local_batch_size", true},
                  {"max_local_batch_size", true},
                  {"epochs", true},
-                 {"sia_restart_s", true}},
+                 {"sia_restart_s", true},
+                 {"sia_calibration_slowdown", false}},
                 kAnyColumns);
   const auto cluster = csv.column("cluster");
   const auto model = csv.column("model");
@@ -55,6 +56,7 @@ void read_applications(const std::string& path, Programs& programs) {
   const auto largest_local = csv.column("max_local_batch_size");
   const auto epochs = csv.column("epochs");
   const auto restart = csv.column("sia_restart_s");
+  const auto slowdown = csv.column("sia_calibration_slowdown");
   while (csv.next()) {
     const std::string name(csv.required_text(model, "the name of a model"));
     if (name == kPipeline) continue;
@@ -64,6 +66,7 @@ void read_applications(const std::string& path, Programs& programs) {
     on.least_local_batch = csv.required_number(least_local, kBatchSize);
     on.largest_local_batch = csv.required_number(largest_local, kBatchSize);
     on.start_cost = csv.required_seconds(restart, {"a number of seconds", 0, 1e6});
+    on.slowdown = csv.number(slowdown, {"a factor from 1", 1, 1000}).value_or(1);
     if (on.least_local_batch > on.largest_local_batch) {
       csv.refuse(largest_local, "the least local batch size or more");
     }

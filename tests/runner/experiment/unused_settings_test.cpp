@@ -224,6 +224,7 @@ std::vector<KeyRow> key_rows() {
       {"workload.interference", "0.5", elastic},
       {"workload.start_s", "60", elastic},
       {"workload.largest_local_batch", "m=5", elastic},
+      {"workload.calibrated", "true", elastic},
       {"workload.order", "trace"},
       {"workload.jobs", "12", resampled},
       {"workload.load", "0.5", resampled},

@@ -73,9 +73,9 @@ constexpr auto kTopics = std::to_array<Topic>({
      "users have no quota",
      "cluster.virtual_clusters virtual_cluster", "docs/configuration.md"},
     {"fairness", "fair finish-time-fairness themis max-min", kPartly,
-     "results measure it (rho, jain); las serves the jobs first that were served least; no policy "
-     "maximises fairness",
-     "las", "docs/results.md"},
+     "max-min and finish-time-fairness divide time fairly, with weights; las serves the jobs first "
+     "that were served least; results measure it (rho, jain)",
+     "max-min finish-time-fairness las", "docs/policies.md"},
     {"backfill", "backfilling easy conservative", kPartly,
      "jobs may pass one that has no room, without reservation (fifo, blocking: backfill); "
      "srsf-packed "
@@ -92,6 +92,15 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"failures", "failure fault faults crash outage mtbf maintenance", kPartly,
      "jobs fail when memory runs out; nodes and GPUs never fail", "cluster.oom.retries",
      "docs/configuration.md"},
+    {"deadlines", "deadline slo slos sla latency", kPartly,
+     "max-throughput keeps deadlines that follow from run times (slo); jobs of a trace have none, "
+     "and "
+     "results have percentiles of JCT and the stretch",
+     "max-throughput", "docs/policies.md"},
+    {"price", "prices cloud spot billing budget dollars", kPartly,
+     "max-throughput counts steps per price of a GPU type; results have no costs: multiply the GPU "
+     "time (busy_s) by a price",
+     "max-throughput", "docs/policies.md"},
     {"MIG", "slice slices slicing partition partitioning instance", kNo,
      "a GPU has no slices. Describe a slice as a GPU type of its own (cluster.gpu_types); no "
      "policy "
@@ -101,14 +110,8 @@ constexpr auto kTopics = std::to_array<Topic>({
      "no policy sets a job's share of the SMs. A model reads measured shares (share_a) as a "
      "feature",
      "", "docs/models.md"},
-    {"deadlines", "deadline slo slos sla latency", kNo,
-     "jobs have no deadline. Percentiles of JCT and the stretch are in the results", "",
-     "docs/results.md"},
     {"energy", "power watt watts carbon dvfs frequency joule", kNo,
      "no power is modelled. Busy GPU time and utilisation over time are in the results", "",
-     "docs/results.md"},
-    {"price", "prices cloud spot billing budget dollars", kNo,
-     "GPUs have no price. Multiply the GPU time of the results (busy_s) by one", "",
      "docs/results.md"},
     {"autoscaling", "autoscale autoscaler scale-out", kNo,
      "a cluster has the same nodes from start to end. Sweep cluster.nodes", "", "docs/sweeps.md"},

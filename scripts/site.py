@@ -22,7 +22,7 @@ LIMIT_S = 60
 # What a reader wants to do, and its pages. Other pages are found by links and search.
 CONTENTS = (
     ("Start", (("corun", "README.md"), ("Your trace in ten minutes", "docs/tutorial.md"),
-               ("Words", "docs/glossary.md"), ("Limits", "docs/limits.md"))),
+               ("Install", "docs/install.md"), ("Words", "docs/glossary.md"), ("Limits", "docs/limits.md"))),
     ("How to", (("Log formats", "docs/formats.md"), ("Configure", "docs/configuration.md"), ("Sweep", "docs/sweeps.md"),
                 ("Read results", "docs/results.md"), ("Report", "docs/report.md"), ("Timeline", "docs/timeline.md"),
                 ("Python", "docs/python.md"), ("Your policy as a program", "docs/external-policy.md"),

@@ -84,11 +84,12 @@ Trace read_pollux(CsvReader& csv, const std::string& source, const std::optional
                          ", ...), expected one; set workload.part to SET/WORKLOAD");
   }
   if (part && !in_parts) {
-    throw InputError(csv.name() + ":1:1",
-                     "the file has no columns set and workload, and so no part '" +
-                         printable(*part) + "'; leave out workload.part");
+    // So a configuration with a part reads a file of one workload when that is set in place of its own.
+    builder.assume(
+        "the file has no columns set and workload: it is one workload, and workload.part "
+        "is not read");
   }
-  if (part && !parts.contains(*part)) {
+  if (part && in_parts && !parts.contains(*part)) {
     throw InputError(csv.name() + ":1:1", "no part '" + printable(*part) + "', expected one of " +
                                               parts_text(parts) + "; correct workload.part");
   }

@@ -1,6 +1,7 @@
 #include "policies/elastic/held_gpus.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace corun::inline policies {
 
@@ -21,6 +22,45 @@ GpusByNode HeldGpus::by_node(const ClusterView& view, JobId job) const {
   GpusByNode gpus(view.cluster().nodes.size(), 0);
   for (const GpuId gpu : held_.at(job)) ++gpus[index(view.gpu(gpu).node)];
   return gpus;
+}
+
+bool HeldGpus::any() const {
+  return std::ranges::any_of(held_, [](const auto& of_job) { return !of_job.second.empty(); });
+}
+
+GpusByNode HeldGpus::take_room(const ClusterView& view, JobId id, int gpus,
+                               GpusByNode& free) const {
+  const JobView& job = view.job(id);
+  const auto wanted = static_cast<std::uint16_t>(gpus);
+  const auto may_use = [&](std::size_t n) {
+    return free[n] > 0 && may_run_on(job, view.cluster().nodes[n].gpu);
+  };
+  GpusByNode taken(free.size(), 0);
+  const GpusByNode own = by_node(view, id);
+  const bool keeps =
+      held_.at(id).size() == wanted && std::ranges::equal(own, free, std::less_equal<>());
+  std::size_t node = free.size();
+  for (std::size_t n = 0; n < free.size(); ++n) {
+    if (!may_use(n) || free[n] < wanted) continue;
+    if (node == free.size() || free[n] < free[node]) node = n;
+  }
+  if (keeps) {
+    taken = own;
+  } else if (node < free.size()) {
+    taken[node] = wanted;
+  } else {
+    std::uint16_t left = wanted;
+    for (std::size_t n = 0; n < free.size() && left > 0; ++n) {
+      if (!may_use(n)) continue;
+      taken[n] = std::min(free[n], left);
+      left = static_cast<std::uint16_t>(left - taken[n]);
+    }
+    if (left > 0) return {};
+  }
+  for (std::size_t n = 0; n < free.size(); ++n) {
+    free[n] = static_cast<std::uint16_t>(free[n] - taken[n]);
+  }
+  return taken;
 }
 
 void HeldGpus::observe(const ClusterView& view, AllocationBelief& belief) const {
@@ -97,12 +137,14 @@ void HeldGpus::carry_out(const ClusterView& view, std::span<const GpusByNode> wa
   }
 }
 
-bool Period::is_due(const ClusterView& view, bool any_jobs, std::vector<Decision>& out) {
-  if (!any_jobs) return false;
-  const bool due = view.now() >= next_;
-  if (due) next_ = view.now() + period_;
+bool Period::is_due(const ClusterView& view) {
+  if (view.now() < next_) return false;
+  next_ = view.now() + period_;
+  return true;
+}
+
+void Period::ask(const ClusterView& view, std::vector<Decision>& out) const {
   if (view.next_wake() > next_) out.emplace_back(WakeAt{next_});
-  return due;
 }
 
 }  // namespace corun::inline policies

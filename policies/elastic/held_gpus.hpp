@@ -23,8 +23,14 @@ class HeldGpus {
   /// In the order of their arrival.
   std::span<const JobId> jobs() const { return jobs_; }
   bool any_of(JobId job) const { return !held_.at(job).empty(); }
+  /// Whether some job has GPUs.
+  bool any() const;
   /// With a number for each node of the cluster; all 0 for a job without GPUs.
   GpusByNode by_node(const ClusterView& view, JobId job) const;
+
+  /// This many of the free GPUs for a job, as `free` has them by node, which lose them: those that it has, else on the node
+  /// with the fewest that suffice, else on the first nodes. Empty if there are too few on which it may run.
+  GpusByNode take_room(const ClusterView& view, JobId job, int gpus, GpusByNode& free) const;
 
   /// Tells the belief of each job that works on its GPUs, which it does once a start's cost is behind it.
   void observe(const ClusterView& view, AllocationBelief& belief) const;
@@ -40,13 +46,16 @@ class HeldGpus {
   std::unordered_map<JobId, std::vector<GpuId>> held_;  ///< of the same jobs
 };
 
-/// When a policy with a period decides: at the first pass, then at the first pass after each period.
+/// When a policy with a period decides: at the first pass with a job, then at the first pass after each period.
 class Period {
  public:
   explicit Period(Duration period) : period_(period) {}
 
-  /// Whether to decide now. Asks for a pass at the next time in any case, as long as jobs are in the system.
-  bool is_due(const ClusterView& view, bool any_jobs, std::vector<Decision>& out);
+  /// Whether to decide now; from then on the next period counts.
+  bool is_due(const ClusterView& view);
+  /// Asks for a pass at the next time. Not to be asked if jobs wait and the policy, which has just decided, has given GPUs to
+  /// none: time alone would change nothing.
+  void ask(const ClusterView& view, std::vector<Decision>& out) const;
 
  private:
   Duration period_;

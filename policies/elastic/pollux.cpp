@@ -17,7 +17,8 @@
 /// of it. A job gets at most AllocationBelief::most_gpus().
 ///
 /// Departures from the paper: no autoscaling. GPU types are taken as equal: goodput is that of the first type on which the
-/// job may run. A job that is not elastic counts only with the GPUs that it asks for.
+/// job may run. A job that is not elastic counts only with the GPUs that it asks for; it also gets them of those that the
+/// search leaves free.
 namespace corun::inline policies {
 
 namespace {
@@ -61,7 +62,14 @@ class Pollux final : public Policy {
   void departed(JobId job, LogKind how, Time) override { held_.departed(job, how); }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    if (!period_.is_due(view, !held_.jobs().empty(), out)) return;
+    if (held_.jobs().empty()) return;
+    const bool due = period_.is_due(view);
+    if (due) search(view, out);
+    if (!due || held_.any()) period_.ask(view, out);
+  }
+
+ private:
+  void search(const ClusterView& view, std::vector<Decision>& out) {
     if (fitted_ != nullptr) held_.observe(view, *fitted_);
     std::vector<std::uint16_t> gpus;
     std::uint32_t largest_node = 1;
@@ -83,10 +91,30 @@ class Pollux final : public Policy {
       // A speedup of 0 is not worth GPUs: they stay free.
       if (may_have(view.job(held_.jobs()[j]), total)) wanted[j] = rows[j];
     }
+    fill(view, gpus, wanted);
     held_.carry_out(view, wanted, out);
   }
 
- private:
+  /// GPUs that the search leaves free go to jobs that are not elastic, of which it seldom draws the exact number, in the
+  /// order of their arrival. A cluster that the search leaves idle gets the first elastic job that fits.
+  void fill(const ClusterView& view, GpusByNode free, std::vector<GpusByNode>& wanted) const {
+    const auto is_given = [](const GpusByNode& row) { return !row.empty(); };
+    for (const GpusByNode& row : wanted) {
+      for (std::size_t n = 0; n < row.size(); ++n) {
+        free[n] = static_cast<std::uint16_t>(free[n] - row[n]);
+      }
+    }
+    for (std::size_t j = 0; j < wanted.size(); ++j) {
+      const JobView& job = view.job(held_.jobs()[j]);
+      if (!wanted[j].empty() || job.gpus_max > 0) continue;
+      wanted[j] = held_.take_room(view, job.id, job.gpus, free);
+    }
+    for (std::size_t j = 0; j < wanted.size() && std::ranges::none_of(wanted, is_given); ++j) {
+      const JobView& job = view.job(held_.jobs()[j]);
+      if (job.gpus_max > 0) wanted[j] = held_.take_room(view, job.id, job.gpus_min, free);
+    }
+  }
+
   PolluxJob searched(const ClusterView& view, const JobView& job, std::uint32_t share,
                      std::uint32_t largest_node) const {
     PolluxJob searched;

@@ -18,7 +18,7 @@
 /// are placed anew; what does not fit then waits for the next pass.
 ///
 /// Departures from the paper: a job that is not elastic has one configuration on each type, the GPUs that it asks for. Nodes
-/// of a type count as its smallest.
+/// of a type count as its smallest. A job without any configuration gets GPUs that are left free, and keeps them.
 namespace corun::inline policies {
 
 namespace {
@@ -57,15 +57,23 @@ class Sia final : public Policy {
   void departed(JobId job, LogKind how, Time) override { held_.departed(job, how); }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    if (!period_.is_due(view, !held_.jobs().empty(), out)) return;
+    if (held_.jobs().empty()) return;
+    const bool due = period_.is_due(view);
+    if (due) assign(view, out);
+    if (!due || held_.any()) period_.ask(view, out);
+  }
+
+ private:
+  void assign(const ClusterView& view, std::vector<Decision>& out) {
     if (fitted_ != nullptr) held_.observe(view, *fitted_);
     if (types_.empty()) read_cluster(view);
     SiaProgram program = program_of(view);
     const SiaAssignment assigned = assign_configurations(program);
-    held_.carry_out(view, place(view, program, assigned), out);
+    std::vector<GpusByNode> wanted = place(view, program, assigned);
+    fill(view, program, wanted);
+    held_.carry_out(view, wanted, out);
   }
 
- private:
   void read_cluster(const ClusterView& view) {
     for (const NodeSpec& node : view.cluster().nodes) {
       if (node.gpu.id >= types_.size()) types_.resize(node.gpu.id + 1U);
@@ -86,6 +94,12 @@ class Sia final : public Policy {
     for (const JobId id : held_.jobs()) add_gang(view.job(id), program.configurations);
     for (const JobId id : held_.jobs()) {
       const JobView& job = view.job(id);
+      if (is_outside(view, program, id)) {
+        const GpusByNode own = held_.by_node(view, id);
+        for (std::size_t n = 0; n < own.size(); ++n) {
+          program.gpus[view.cluster().nodes[n].gpu.id] -= own[n];
+        }
+      }
       const std::optional<std::uint32_t> held = held_configuration(view, program, id);
       std::vector<double> goodputs;
       for (const SiaConfiguration& c : program.configurations) goodputs.push_back(goodput(job, c));
@@ -122,6 +136,31 @@ class Sia final : public Policy {
     if (static_cast<int>(c.gpus) > std::max(belief_->most_gpus(job), job.gpus_min)) return 0;
     return belief_->goodput(job,
                             {static_cast<int>(c.gpus), static_cast<int>(c.nodes), 1, c.type, {}});
+  }
+
+  /// Whether the job has GPUs that are no configuration: fill() gave them, and it keeps them.
+  bool is_outside(const ClusterView& view, const SiaProgram& program, JobId job) const {
+    return held_.any_of(job) && !held_configuration(view, program, job);
+  }
+
+  /// GPUs that the program leaves free go to jobs that it cannot place: gangs over several types, or larger than the nodes
+  /// as it counts them.
+  void fill(const ClusterView& view, const SiaProgram& program,
+            std::vector<GpusByNode>& wanted) const {
+    GpusByNode free;
+    for (const NodeSpec& node : view.cluster().nodes)
+      free.push_back(static_cast<std::uint16_t>(node.gpus));
+    for (const GpusByNode& row : wanted) {
+      for (std::size_t n = 0; n < row.size(); ++n)
+        free[n] = static_cast<std::uint16_t>(free[n] - row[n]);
+    }
+    for (std::size_t j = 0; j < wanted.size(); ++j) {
+      const JobView& job = view.job(held_.jobs()[j]);
+      const auto fits = [&](const SiaConfiguration& c) { return goodput(job, c) > 0; };
+      if (!wanted[j].empty() || std::ranges::any_of(program.configurations, fits)) continue;
+      const int gpus = job.gpus_max > 0 && belief_ != nullptr ? job.gpus_min : job.gpus;
+      wanted[j] = held_.take_room(view, job.id, gpus, free);
+    }
   }
 
   std::optional<std::uint32_t> held_configuration(const ClusterView& view,
@@ -178,6 +217,12 @@ class Sia final : public Policy {
       std::vector<GpusByNode> wanted(jobs);
       std::vector<std::size_t> left;
       for (std::size_t j = 0; j < jobs; ++j) {
+        if (is_outside(view, program, held_.jobs()[j])) {
+          wanted[j] = held_.by_node(view, held_.jobs()[j]);
+          for (std::size_t n = 0; n < free.size(); ++n)
+            free[n] = static_cast<std::uint16_t>(free[n] - wanted[j][n]);
+          continue;
+        }
         if (!assigned.configurations[j]) continue;
         const std::uint32_t c = *assigned.configurations[j];
         const JobId id = held_.jobs()[j];

@@ -31,7 +31,7 @@ Jct ours(const std::string& policy, std::vector<std::string> settings) {
       test::public_data(""));
   const auto trace = experiment.make_trace(0);
   const PolicyRun run = experiment.run_policy(*trace, 0, experiment.policies().front(), {});
-  EXPECT_FALSE(run.failure.has_value()) << run.failure.value_or("");
+  EXPECT_EQ(run.failure, "");
   Jct jct;
   for (std::size_t j = 0; j < trace->jobs.size() && j < run.record.jobs.size(); ++j) {
     const JobRecord& record = run.record.jobs[j];

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <unordered_map>
@@ -51,7 +52,7 @@ class Optimus final : public Policy {
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
-    if (view.pass() == pass_) return;
+    if (pass_ == view.pass()) return;
     pass_ = view.pass();
     if (largest_node_ == 0) {
       for (const NodeSpec& node : view.cluster().nodes) {
@@ -187,7 +188,7 @@ class Optimus final : public Policy {
   std::unordered_map<std::uint32_t, int> gpus_by_types_;  ///< by JobView::gpu_models
   std::vector<int> on_nodes_;
   int largest_node_ = 0;
-  std::size_t pass_ = 0;
+  std::optional<std::size_t> pass_;  ///< that is decided
 };
 
 }  // namespace

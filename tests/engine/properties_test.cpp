@@ -76,6 +76,8 @@ constexpr std::string_view kOneByOne = "every job has its GPUs to itself";
 constexpr std::string_view kPreempts = "takes GPUs from running jobs";
 constexpr std::string_view kKeepsTypes =
     "a job that has started keeps its GPU type, and mostly its GPUs";
+constexpr std::string_view kGangsStay =
+    "moves jobs mostly to resize them, and the jobs of these traces are not elastic";
 constexpr std::string_view kByAge = "the oldest comes first";
 constexpr std::string_view kTiesByAge = "of equal jobs the oldest comes first";
 
@@ -145,6 +147,10 @@ constexpr std::array kExceptions{
     Exception{"fifo-by-type", Property::kLetsJobsRun, kPreempts},
     Exception{"allox", Property::kPreemptsOften, kKeepsTypes},
     Exception{"fifo-by-type", Property::kPreemptsOften, kKeepsTypes},
+    Exception{"optimus", Property::kPreemptsOften, kGangsStay},
+    Exception{"sia", Property::kPreemptsOften, kGangsStay},
+    Exception{"pollux", Property::kOrderOfTheQueue, "its search draws for the jobs in their order"},
+    Exception{"sia", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"max-min", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"max-min-water-filling", Property::kOrderOfTheQueue, kTiesByAge},
     Exception{"finish-time-fairness", Property::kOrderOfTheQueue, kTiesByAge},

@@ -216,8 +216,12 @@ inline Parameters parameters_for(const PolicyEntry& entry, const Scenario& s) {
     } else if (p.kind == ParameterKind::kChoice) {
       parameters.set(
           p.name, std::string(p.choices[rng.below(static_cast<std::uint32_t>(p.choices.size()))]));
-    } else if (p.name == "round_s") {
-      parameters.set("round_s", 10.0 + rng.below(10));
+    } else if (p.name == "round_s" || p.name == "interval_s") {
+      parameters.set(p.name, 10.0 + rng.below(10));
+    } else if (p.name == "generations") {  // a search of pollux, with little effort
+      parameters.set("generations", std::int64_t{2});
+    } else if (p.name == "population") {
+      parameters.set("population", std::int64_t{4});
     } else if (p.name == "reset_s") {
       parameters.set("reset_s", 10.0 * rng.below(4));
     } else if (p.name == "thresholds_s") {

@@ -19,6 +19,7 @@ struct ParameterContext {
   std::size_t nodes = 0;
   std::size_t gpu_types = 1;
   bool gangs = false;         ///< some job wants several GPUs
+  bool elastic = false;       ///< some job may have several numbers of GPUs
   bool jobs_differ = false;   ///< in their numbers of GPUs, or in the types that they name
   bool rounds = false;        ///< control.mode is rounds
   bool knows_memory = false;  ///< of some job
@@ -41,6 +42,10 @@ inline std::string jobs_share_memory(const ParameterContext& c) {
 
 inline std::string some_jobs_are_gangs(const ParameterContext& c) {
   return c.gangs ? "" : "no job wants more than one GPU";
+}
+
+inline std::string some_jobs_are_elastic(const ParameterContext& c) {
+  return c.elastic ? "" : "no job may have another number of GPUs than it asks for";
 }
 
 inline std::string jobs_are_of_several_sizes(const ParameterContext& c) {

@@ -5,6 +5,7 @@
 #include "policies/catalog.hpp"
 #include "policies/elastic/held_gpus.hpp"
 #include "policies/elastic/pollux_search.hpp"
+#include "policies/parameter_context.hpp"
 #include "policies/parameters_of.hpp"
 
 /// pollux: GPUs for elastic jobs by the power mean of their speedups (Qiao et al., "Pollux: Co-adaptive cluster scheduling
@@ -39,6 +40,7 @@ const ParametersOf<PolluxPolicyOptions>& pollux_parameters() {
                   {1, 86400, "time between two searches [s]"})
           .choice("belief", &PolluxPolicyOptions::fits, {{"truth", false}, {"fitted", true}},
                   "goodput by allocation; fitted: to the steps that jobs measure while they run")
+          .only_where(some_jobs_are_elastic)
           .number("generations", [](auto& o) -> auto& { return o.search.generations; },
                   {1, 10000, "generations of a search"})
           .number("population", [](auto& o) -> auto& { return o.search.population; },

@@ -6,6 +6,7 @@
 #include "policies/catalog.hpp"
 #include "policies/elastic/held_gpus.hpp"
 #include "policies/elastic/sia_program.hpp"
+#include "policies/parameter_context.hpp"
 #include "policies/parameters_of.hpp"
 
 /// sia: GPUs of several types for elastic jobs by an integer program (Jayaram Subramanya et al., "Sia: Heterogeneity-aware,
@@ -36,12 +37,14 @@ const ParametersOf<SiaOptions>& sia_parameters() {
           .number(
               "p", &SiaOptions::p,
               {-10, 1, "exponent of goodput in the objective, not 0; below 0 it favours slow jobs"})
+          .only_where(some_jobs_are_elastic)
           .number("lambda", &SiaOptions::lambda,
                   {0, 1000, "cost of a job without GPUs; its least useful configuration costs 1"})
           .number("interval_s", &SiaOptions::interval,
                   {1, 86400, "time between two assignments [s]"})
           .choice("belief", &SiaOptions::fits, {{"truth", false}, {"fitted", true}},
-                  "goodput by allocation; fitted: to the steps that jobs measure while they run");
+                  "goodput by allocation; fitted: to the steps that jobs measure while they run")
+          .only_where(some_jobs_are_elastic);
   return all;
 }
 

@@ -437,6 +437,7 @@ Reason without_effect(const SettingsInUse& use, const PolicyInstance& policy,
   context.nodes = use.cluster.spec.nodes.size();
   context.gpu_types = use.cluster.spec.models().size();
   context.gangs = some_job(use, [](const JobSpec& job) { return job.gpus > 1; });
+  context.elastic = some_job(use, [](const JobSpec& job) { return job.gpus_max > 0; });
   context.jobs_differ = some_job(use, [&](const JobSpec& job) {
     return job.gpus != first.gpus || job.gpu_models != first.gpu_models;
   });

@@ -6,6 +6,7 @@ import sys
 import unittest
 import warnings
 
+import numpy
 import support
 from matplotlib import pyplot
 
@@ -27,7 +28,8 @@ class Figure(support.Case):
             exec(code, space)
         self.assertTrue((self.folder / "jct.pdf").exists())
         results = space["results"]
-        exec(CODE[2], space)
+        exec(CODE[2], {**space, "numpy": numpy})
+        exec(CODE[3], space)
         for name in ("difference", "gantt", "clusters", "belief", "pareto"):
             self.assertTrue((self.folder / f"{name}.pdf").exists(), name)
             self.assertGreater(len((self.folder / f"{name}.csv").read_text().splitlines()), 2, name)
@@ -39,7 +41,7 @@ class Figure(support.Case):
         if not os.path.isfile(os.path.join(support.DATA, "peers/lucid/philly4_d100_200.csv")):
             print("SKIPPED: needs the public data sets: set CORUN_DATA")
             self.skipTest("no CORUN_DATA")
-        replay, draw = CODE[3:]
+        replay, draw = CODE[4:]
         self.assertEqual(len(draw.splitlines()), 3)
         exec(replay, {"corun": __import__("corun")})
         exec(draw, {})

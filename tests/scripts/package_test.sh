@@ -11,11 +11,13 @@ trap 'rm -rf "$root"' EXIT
 /usr/bin/python3 "$3/scripts/manual.py" "$2/corun" "$2/manual" >"$root/log" 2>&1
 (cd "$2" && "$(dirname -- "$1")/cpack" -D CPACK_PACKAGE_DIRECTORY="$root/packages") >>"$root/log" 2>&1
 package=$(echo "$root"/packages/corun_*.deb)
-dpkg-deb --field "$package" Depends | grep -q libhdf5
+[[ $(dpkg-deb --field "$package" Depends) == *libhdf5* ]]
 dpkg-deb --extract "$package" "$root/tree"
 cd "$root/tree/usr"
-bin/corun replay share/corun/examples/mine.yaml --set replications=1 --quiet | grep -q '^oracle'
-man -l share/man/man1/corun-replay.1* | grep -q 'corun-replay - compare scheduling policies'
+bin/corun replay share/corun/examples/mine.yaml --set replications=1 --quiet >"$root/table.txt"
+grep -q '^oracle' "$root/table.txt"
+man -l share/man/man1/corun-replay.1* | tr -s ' \n' ' ' >"$root/page.txt"
+grep -q 'corun-replay - compare scheduling policies' "$root/page.txt"
 bash -c '. share/bash-completion/completions/corun
   COMP_WORDS=(corun kb sh) COMP_CWORD=2; _corun; [[ ${COMPREPLY[*]} == show ]]'
 test -s share/zsh/vendor-completions/_corun -a -s share/fish/vendor_completions.d/corun.fish

@@ -59,7 +59,8 @@ class Files {
                      "s,1,a,0,m,3,24\ns,2,a,0,m,2,20\n");
     directory_.write("applications.csv",
                      "cluster,model,initial_batch_size,max_batch_size,min_local_batch_size,"
-                     "max_local_batch_size,epochs,sia_restart_s\naws,m,10,40,4,20,2,25\n");
+                     "max_local_batch_size,epochs,sia_restart_s,sia_calibration_slowdown\naws,m,10,"
+                     "40,4,20,2,25,1.5\n");
     directory_.write("placements.csv",
                      "cluster,model,gpus_per_node,local_batch_size,step_time_s,sync_time_s\n"
                      "aws,m,1,4,1,0\naws,m,1,20,4,0\naws,m,2,4,1.2,0.2\naws,m,2,20,4.2,0.2\n"
@@ -472,6 +473,19 @@ std::vector<ParameterRow> parameter_rows() {
     rows.push_back({policy, "blocking", "backfill", gangs});
     rows.push_back({policy, "placement", "anywhere", gangs});
   }
+  const Settings elastic{
+      "workload={source: pollux, path: elastic.csv, programs: ., adaptivity: adaptive, start_s: 1}",
+      "world.model=none", "cluster.machines=3x2:aws", "control.round_s=10"};
+  rows.push_back({"pollux", "p", "1", elastic, "interval_s: 10"});
+  rows.push_back({"pollux", "interval_s", "10", elastic});
+  rows.push_back({"pollux", "belief", "fitted", elastic, "interval_s: 10"});
+  rows.push_back({"pollux", "generations", "1", elastic, "interval_s: 10"});
+  rows.push_back({"pollux", "population", "2", elastic, "generations: 1"});
+  rows.push_back({"pollux", "interference", "ignore", elastic, "interval_s: 10"});
+  rows.push_back({"sia", "p", "1", with(elastic, {"cluster.machines=2x2:aws"}), "interval_s: 10"});
+  rows.push_back({"sia", "lambda", "0", elastic, "interval_s: 10"});
+  rows.push_back({"sia", "interval_s", "10", elastic});
+  rows.push_back({"sia", "belief", "fitted", elastic, "interval_s: 10"});
   rows.push_back({"blox", "by", "attained", gangs});
   rows.push_back({"blox", "every_s", "10", gangs, "by: attained"});
   rows.push_back({"srsf", "remaining", "time", gangs});

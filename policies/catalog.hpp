@@ -19,9 +19,9 @@ namespace corun::inline policies {
 /// A policy's source of knowledge beside the view.
 enum class PolicyNeeds : std::uint8_t {
   kNothing,
-  kBelief,       ///< the configured belief, which learns from finished co-runs
-  kTruth,        ///< the world's expected costs; only `oracle`, and the output says so
-  kAllocations,  ///< what elastic jobs gain by their allocations: PolicyContext::allocations
+  kBelief,             ///< the configured belief, which learns from finished co-runs
+  kTruth,              ///< the world's expected costs; only `oracle`, and the output says so
+  kAllocations,        ///< what elastic jobs gain by their allocations: PolicyContext::allocations
   kFittedAllocations,  ///< the same as fitted to what they measured so far: PolicyContext::fitted
 };
 
@@ -38,8 +38,8 @@ struct PreemptionLoss {
 struct PolicyContext {
   Parameters parameters;
   std::unique_ptr<Belief> belief;  ///< only for PolicyNeeds::kBelief and kTruth
-  std::uint64_t seed = 0;  ///< of the replication
-  bool plan_once = false;  ///< control.plan: once
+  std::uint64_t seed = 0;          ///< of the replication
+  bool plan_once = false;          ///< control.plan: once
   /// Set from outside when the run must end: a policy that waits for an answer then throws a PolicyError.
   /// May be null; outlives the policy.
   const std::atomic<bool>* stop = nullptr;

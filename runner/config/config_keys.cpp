@@ -95,20 +95,15 @@ void add(KeyList& keys, WorkloadConfig& c) {
       {"workload.programs", text(c.programs),
        "folder with the measurements of the jobs' programs, for source pollux"},
       {"workload.adaptivity", word(c.adaptivity),
-       "of jobs of source pollux: rigid: GPUs and batch size of the file; strong-scaling: its "
-       "batch "
-       "size on any GPUs; adaptive: the best batch size on any GPUs"},
+       "source pollux: what may change: nothing; the number of GPUs; that and the batch size"},
       {"workload.interference", number(c.interference, {0, 0.99}),
-       "share of its speed that a job on several nodes loses while it shares one with another; for "
-       "source pollux"},
+       "source pollux: share of speed that jobs on several nodes lose beside another such job"},
       {"workload.start_s", number(c.start_s, kDurationOrNone),
-       "time without work at each start and resize of a job; null: by program; for source pollux"},
+       "source pollux: time without work at each start and resize of a job; null: by program"},
       {"workload.largest_local_batch", text(c.largest_local_batch),
-       "MODEL=SAMPLES,...: most samples at a time on a GPU, in place of the measured limit; for "
-       "source pollux"},
+       "source pollux: MODEL=SAMPLES,...: most samples on a GPU, in place of the measured limit"},
       {"workload.calibrated", flag(c.calibrated),
-       "true: progress is slower by the factor that Sia's simulator fitted to its testbed; for "
-       "source pollux"},
+       "source pollux: true: progress is slower by the factor that Sia's simulator fitted"},
       {"workload.order", word(c.order),
        "shuffled: one permutation of the arrivals per seed; null: the source's own default"},
       {"workload.jobs", whole(c.jobs, {1, 10 * kMillion}),

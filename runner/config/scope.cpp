@@ -54,11 +54,12 @@ constexpr auto kTopics = std::to_array<Topic>({
      "world.across_nodes world.across_switches workload.interference cluster.nodes_per_switch",
      "docs/design.md"},
     {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
-     "optimus and policies of your own run a job on another number of GPUs and resize it, by "
-     "Amdahl's law or by measured programs with their statistical efficiency; what policies "
-     "believe "
-     "of it is the truth, never learnt",
-     "gpus_min gpus_max parallel_share workload.adaptivity optimus external", "docs/design.md"},
+     "optimus, pollux, sia and policies of your own run a job on another number of GPUs and resize "
+     "it, by Amdahl's law or by measured programs with their statistical efficiency; what policies "
+     "believe of it is the truth, or for pollux and sia fitted while jobs run; jobs take the batch "
+     "that is truly best",
+     "gpus_min gpus_max parallel_share workload.adaptivity optimus pollux sia external",
+     "docs/design.md"},
     {"migration", "migrate move defragmentation", kPartly,
      "a preempted job may start on other GPUs at the cost of preemption; srsf-packed moves jobs "
      "so; "

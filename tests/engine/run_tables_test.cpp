@@ -163,7 +163,8 @@ void check_agreement(bool rounds, std::uint64_t count) {
   std::uint64_t runs = 0;
   std::uint64_t gangs = 0;
   for (std::uint64_t seed = 0; seed < count; ++seed) {
-    const PolicyEntry& entry = policies[seed % policies.size()];
+    // Shifted from round to round: what scenarios have by the parity of their seeds, each policy has.
+    const PolicyEntry& entry = policies[(seed + seed / policies.size()) % policies.size()];
     ScenarioLimits limits;
     limits.types = seed / policies.size() % 2 == 0;  // each policy has both
     if (rounds) limits.profiling = limits.probing = limits.rounding = false;

@@ -69,8 +69,8 @@ enum class MeasurementForm : std::uint8_t {
   kLucid,
   kGavel,
   kSpeedPairs,  ///< speeds alone, without profiles of the jobs
-  kGroups,  ///< of two jobs and more (group_table.hpp)
-  kRates,   ///< Gavel's rates, no CSV (gavel_throughputs.hpp)
+  kGroups,      ///< of two jobs and more (group_table.hpp)
+  kRates,       ///< Gavel's rates, no CSV (gavel_throughputs.hpp)
 };
 
 /// The form of a file by its first bytes. A CSV file needs a column that only one form has; what else it needs, its

@@ -54,7 +54,7 @@ nlohmann::ordered_json written(const Config& config, const std::string& path) {
   return to_json(config)[path.substr(0, point)][path.substr(point + 1)];
 }
 
-TEST(ConfigWords, AreThoseOfThisManyKeys) { EXPECT_EQ(word_keys().size(), 14U); }
+TEST(ConfigWords, AreThoseOfThisManyKeys) { EXPECT_EQ(word_keys().size(), 15U); }
 
 TEST(ConfigWords, AreReadAndWrittenBack) {
   for (const WordKey& key : word_keys()) {

@@ -22,7 +22,12 @@ namespace {
 
 const std::string kHeader = "job,submit_s,solo_s\n";
 
-TraceQuery csv_query(std::string path) { return {find_trace("csv"), std::move(path), {}, "", ""}; }
+TraceQuery csv_query(std::string path) {
+  TraceQuery query;
+  query.source = find_trace("csv");
+  query.path = std::move(path);
+  return query;
+}
 
 TEST(InputCache, ManyThreadsGetOneReading) {
   const test::TemporaryDirectory directory;

@@ -99,7 +99,7 @@ Ran run_watched(const Scenario& s, const World& world, Policy& policy, const Pol
   options.traits = traits;
   options.observer = &watching;
   if (round) {
-    RoundBackend backend(s.cluster, s.workload, world, {*round, options.simulation.noise_seed});
+    RoundBackend backend(s.cluster, s.workload, world, {*round, options.simulation.noise_seed, std::nullopt});
     ControlOptions control;
     control.oom_retries = s.cluster.oom.retries;
     ControlLoop loop(backend, {policy, "policy", traits}, job_views(s.workload, options.on_types),

@@ -24,8 +24,8 @@ class AllocationSpeed {
  public:
   virtual ~AllocationSpeed() = default;
 
-  /// The speed of a job on this allocation over its speed on as many GPUs as it asks for, as close together as the
-  /// cluster permits; above 0. JobSpec::work is of the latter. `job` may be the number of a phase
+  /// The speed of a job on this allocation over its speed on as many GPUs as it asks for, on one node or as they were when
+  /// its run time was measured; above 0. JobSpec::work is of the latter. `job` may be the number of a phase
   /// (Workload::in_phase()).
   virtual double factor(JobId job, const Allocation& allocation) const = 0;
 

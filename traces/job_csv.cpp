@@ -52,6 +52,8 @@ const std::vector<CsvColumn> kJobColumns = {{"job"},
                                             {"gpus_min"},
                                             {"gpus_max"},
                                             {"parallel_share"},
+                                            {"run_nodes"},
+                                            {"message_mib"},
                                             {"state"}};
 
 constexpr std::array kOnTypes{kSoloOn, kMemoryOn};
@@ -72,6 +74,8 @@ constexpr NumberRule kDistance{"a distance in percentage points", 0};
 constexpr IntegerRule kZooBatch{"a batch size", 1, 1'000'000};
 constexpr IntegerRule kCluster{"the number of a cluster", 0, 1'000'000};
 constexpr IntegerRule kJobMilli{"thousandths of a GPU", 1, 1000};
+constexpr IntegerRule kRunNodes{"a number of nodes", 1, 1'000'000};
+constexpr NumberRule kMessage{"a size in MiB", 1e-6, 1e9};
 constexpr NumberRule kParallelShare{"a share of the work", 0, 1};
 constexpr IntegerRule kJobSteps{"a whole number of steps", 0, 1'000'000'000'000'000};
 
@@ -320,6 +324,8 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
   const auto gpus_min = csv.column("gpus_min");
   const auto gpus_max = csv.column("gpus_max");
   const auto parallel_share = csv.column("parallel_share");
+  const auto run_nodes = csv.column("run_nodes");
+  const auto message = csv.column("message_mib");
   const bool has_names = csv.has(job);
   const bool has_virtual_clusters = csv.has(virtual_cluster);
   CsvReader::Column state = csv.column("state");
@@ -408,6 +414,14 @@ Trace read_job_csv(CsvReader& csv, const std::string& source, WorkloadKeys& keys
     }
     read_elastic(csv, {gpus_min, gpus_max}, spec);
     found.parallel_share = csv.number(parallel_share, kParallelShare).value_or(1);
+    found.run_nodes = static_cast<int>(csv.integer(run_nodes, kRunNodes).value_or(0));
+    found.message_mib = csv.number(message, kMessage).value_or(0);
+    if (found.message_mib > 0 && spec.steps == 0) {
+      csv.refuse(message, "'steps' beside it", "give the steps, or leave it empty");
+    }
+    if (found.message_mib > 0) {
+      found.step_s = to_seconds(spec.work) / static_cast<double>(spec.steps);
+    }
     found.on_types = on_types.read(csv);
     found.key = keys.of(csv.text(workload));
     found.cluster = static_cast<int>(csv.integer(cluster, kCluster).value_or(kUnknownCluster));

@@ -40,6 +40,8 @@
 ///   gpus_min, gpus_max  an elastic job may run on any number of GPUs between them; `gpus` if one is empty
 ///   parallel_share share of the work that several GPUs do in parallel (Amdahl), 0 to 1; 1 if empty. With n GPUs an elastic
 ///                  job is (1 - p + p / gpus) / (1 - p + p / n) times as fast as with `gpus`
+///   run_nodes      nodes on which solo_s was measured, 1 or more; not told if empty
+///   message_mib    what its GPUs exchange in each step, above 0 [MiB]; needs `steps`; not told if empty
 ///   state          how the job ended (logs/job_states.hpp): rows of jobs that did not end are left out
 ///   solo_s@TYPE    [s] run time alone on a GPU of TYPE, 1e-9 to 9e7; "-": does not run there
 ///   mem_used_mib@TYPE  memory demand on a GPU of TYPE [MiB]

@@ -31,8 +31,10 @@ struct RareColumns {
   bool virtual_cluster = false;
   bool steps = false;
   bool packing_label = false;
-  bool zoo = false;             ///< both columns
-  bool elastic = false;         ///< all three columns
+  bool zoo = false;      ///< both columns
+  bool elastic = false;  ///< all three columns
+  bool run_nodes = false;
+  bool message = false;
   std::vector<bool> solo_on;    ///< by type of Trace::measured_types
   std::vector<bool> memory_on;  ///< the same
 
@@ -46,6 +48,8 @@ struct RareColumns {
     if (column == "gpus_min" || column == "gpus_max" || column == "parallel_share") {
       return elastic;
     }
+    if (column == "run_nodes") return run_nodes;
+    if (column == "message_mib") return message;
     return column != "state";  // all have run
   }
 };
@@ -63,6 +67,8 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
       any_job([](const TraceJob& j) { return j.spec.profile.packing_label.has_value(); });
   rare.elastic =
       any_job([](const TraceJob& j) { return j.spec.gpus_max > 0 || j.parallel_share < 1; });
+  rare.run_nodes = any_job([](const TraceJob& j) { return j.run_nodes > 0; });
+  rare.message = any_job([](const TraceJob& j) { return j.message_mib > 0; });
   rare.zoo = any_job([](const TraceJob& j) { return j.zoo_run != nullptr; });
   const std::size_t types = trace.measured_types.size();
   for (std::size_t t = 0; t < types; ++t) {
@@ -113,6 +119,12 @@ void write_job_csv(std::ostream& out, const Trace& trace, const WorkloadKeys& ke
       out << ',' << (elastic ? std::to_string(job.gpus_min) : std::string()) << ','
           << (elastic ? std::to_string(job.gpus_max) : std::string()) << ','
           << (found.parallel_share < 1 ? csv_number(found.parallel_share) : std::string());
+    }
+    if (rare.run_nodes) {
+      out << ',' << (found.run_nodes > 0 ? std::to_string(found.run_nodes) : std::string());
+    }
+    if (rare.message) {
+      out << ',' << (found.message_mib > 0 ? csv_number(found.message_mib) : std::string());
     }
     for (std::size_t t = 0; t < types; ++t) {
       const JobOnType on = on_type(found, t);

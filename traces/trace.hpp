@@ -59,7 +59,10 @@ struct TraceJob {
   /// Share of the work that several GPUs do in parallel (Amdahl), 0 to 1: the speed of an elastic job by its number of
   /// GPUs.
   double parallel_share = 1;
-  std::int64_t batch_size = 0;                 ///< of a step on all its GPUs; 0: not told
+  int run_nodes = 0;            ///< on which the run time was measured; 0: not told
+  double message_mib = 0;       ///< that its GPUs exchange in each step; 0: not told
+  double step_s = 0;            ///< mean of the measured run [s], if the message is told
+  std::int64_t batch_size = 0;  ///< of a step on all its GPUs; 0: not told
   std::shared_ptr<const ZooRun> zoo_run = {};  ///< null if it names no model
   std::vector<std::uint32_t> carried = {};     ///< by Trace::carried: place of its text
 };

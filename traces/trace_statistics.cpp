@@ -67,6 +67,8 @@ TraceStatistics trace_statistics(const Trace& trace) {
     s.with_memory += p.mem_used_mib ? 1 : 0;
     s.with_model += job.gpu_models != 0 ? 1 : 0;
     count_change(trace, job, s);
+    s.spread += trace_job.run_nodes > 1 ? 1 : 0;
+    s.most_run_nodes = std::max(s.most_run_nodes, trace_job.run_nodes);
     work.push_back(to_seconds(job.work));
     submit_s.push_back(to_seconds(job.submit));
   }

@@ -45,6 +45,8 @@ struct TraceStatistics {
   std::size_t elastic = 0;               ///< jobs that may run on several numbers of GPUs
   int elastic_least = 0;                 ///< least number of GPUs of any of them
   int elastic_most = 0;                  ///< greatest
+  std::size_t spread = 0;                ///< jobs whose measured run was on several nodes
+  int most_run_nodes = 0;                ///< of any of them
   std::size_t changing = 0;              ///< jobs of several phases
   std::size_t most_phases = 0;           ///< of a job; 0: no job has phases
   std::size_t memory_grows = 0;  ///< jobs of which a phase needs more memory than the one before

@@ -90,6 +90,10 @@ std::string summary_of(const TraceReport& report, const TraceStatistics& s) {
     line("elastic",
          fmt::format("{} jobs, on {} to {} GPUs", s.elastic, s.elastic_least, s.elastic_most));
   }
+  if (s.spread > 0) {
+    line("spread",
+         fmt::format("{} jobs ran on several nodes, up to {}", s.spread, s.most_run_nodes));
+  }
   if (s.most_phases > 0) {
     line("phases",
          fmt::format("{} jobs change, up to {} phases each; {} need more memory in a later one",
@@ -256,6 +260,8 @@ nlohmann::ordered_json trace_report_json(const TraceReport& report) {
             {"jobs_elastic", s.elastic},
             {"elastic_least_gpus", s.elastic > 0 ? Json(s.elastic_least) : Json(nullptr)},
             {"elastic_most_gpus", s.elastic > 0 ? Json(s.elastic_most) : Json(nullptr)},
+            {"jobs_spread", s.spread},
+            {"most_run_nodes", s.spread > 0 ? Json(s.most_run_nodes) : Json(nullptr)},
             {"jobs_with_phases", s.changing},
             {"most_phases", s.most_phases},
             {"jobs_whose_memory_grows", s.memory_grows},

@@ -43,12 +43,23 @@ MeasuredTable groups_of(const Measurements& table, bool with_speeds) {
   return groups;
 }
 
+/// Links that are not given are unlimited within a node and between nodes, and as these between switches.
+LevelLinks links_of(const WorldConfig& world) {
+  LevelLinks links;
+  links.in_node = world.gbps_in_node.value_or(links.in_node);
+  links.across_nodes = world.gbps_across_nodes.value_or(links.across_nodes);
+  links.across_switches = world.gbps_across_switches.value_or(links.across_nodes);
+  return links;
+}
+
 }  // namespace
 
 WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFiles& files,
                            std::shared_ptr<MeasurementTables> tables)
     : tables_(std::move(tables)),
       levels_{config.world.across_nodes, config.world.across_switches},
+      links_(links_of(config.world)),
+      links_place_(config.place("world.gbps_in_node")),
       types_of_jobs_(config, cluster) {
   const WorldConfig& w = config.world;
   const std::vector<std::string> types = cluster.spec.models();
@@ -263,13 +274,34 @@ std::unique_ptr<World> WorldBuilder::world(const Trace& trace) const {
     const std::shared_ptr<const ElasticJobs>& elastic = tables_->elastic();
     return std::make_unique<AllocationWorld>(std::move(world), elastic, elastic);
   }
-  const bool spans = levels_.across_nodes < 1 || levels_.across_switches < 1;
-  const auto elastic = [](const TraceJob& job) { return job.spec.gpus_max > 0; };
-  if (!spans && std::ranges::none_of(trace.jobs, elastic)) return world;
-  std::vector<ParallelJob> jobs;
-  for (const TraceJob& job : trace.jobs) jobs.push_back({job.spec.gpus, job.parallel_share});
-  auto speeds = std::make_shared<const AllocationSpeeds>(std::move(jobs), levels_);
+  const auto speeds = speeds_by_allocation(trace);
+  if (speeds == nullptr) return world;
   return std::make_unique<AllocationWorld>(std::move(world), speeds, speeds);
+}
+
+/// Null if no job's speed depends on its allocation.
+std::shared_ptr<const AllocationSpeeds> WorldBuilder::speeds_by_allocation(
+    const Trace& trace) const {
+  const bool spans = levels_.across_nodes < 1 || levels_.across_switches < 1;
+  const auto depends = [&](const TraceJob& job) {
+    return job.spec.gpus_max > 0 || (links_.given() && job.message_mib > 0);
+  };
+  if (!spans && std::ranges::none_of(trace.jobs, depends)) return nullptr;
+  std::vector<ParallelJob> jobs;
+  for (const TraceJob& job : trace.jobs) {
+    const ParallelJob parallel{job.spec.gpus, job.parallel_share, std::max(job.run_nodes, 1),
+                               job.message_mib, job.step_s};
+    const double exchange_s = AllocationSpeeds::measured_exchange_s(parallel, links_);
+    if (exchange_s >= job.step_s && exchange_s > 0) {
+      throw InputError(links_place_,
+                       fmt::format("job '{}' exchanges {} MiB in {:.3g} s on the nodes of its run, "
+                                   "but its step took {:.3g} s in all; expected a faster link or a "
+                                   "smaller message_mib",
+                                   printable(job.name), job.message_mib, exchange_s, job.step_s));
+    }
+    jobs.push_back(parallel);
+  }
+  return std::make_shared<const AllocationSpeeds>(std::move(jobs), levels_, links_);
 }
 
 /// The world but for what depends on the allocation.

@@ -70,9 +70,12 @@ class WorldBuilder {
   void note_extrapolated(const std::vector<std::string>& types);
   std::unique_ptr<World> world_of(const Trace& trace, const CoRunCosts& costs) const;
   std::unique_ptr<World> co_runs(const Trace& trace) const;
+  std::shared_ptr<const AllocationSpeeds> speeds_by_allocation(const Trace& trace) const;
 
   std::shared_ptr<MeasurementTables> tables_;
   LevelSpeeds levels_;
+  LevelLinks links_;
+  std::string links_place_;                    ///< of world.gbps_in_node, for messages
   std::shared_ptr<const ListedPairs> listed_;  ///< in place of the two below
   std::shared_ptr<const ModelFile> model_file_;
   std::vector<CoRunCosts> costs_;     ///< all different

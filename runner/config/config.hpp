@@ -94,6 +94,10 @@ struct WorldConfig {
   /// Speed of a gang alone relative to one node: on several nodes of a switch, and on several switches.
   double across_nodes = 1;
   double across_switches = 1;
+  /// Links of a GPU [Gbit/s], for jobs that tell the message of a step: within a node, between nodes, between switches.
+  std::optional<double> gbps_in_node;
+  std::optional<double> gbps_across_nodes;
+  std::optional<double> gbps_across_switches;
   double job_sigma = 0;          ///< log-standard deviation of a job's speed
   double run_sigma = 0;          ///< of the speed of each of its runs around that
   double stragglers = 0;         ///< share of runs with straggler_speed

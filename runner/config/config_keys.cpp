@@ -28,6 +28,7 @@ constexpr Within<double> kDurationOrNone{0, kDuration.max};
 constexpr Within<double> kFactor{1e-6, 1e6};
 constexpr Within<double> kShare{0, 1};
 constexpr Within<double> kSpeedAcross{1e-3, 1};
+constexpr Within<double> kGbps{1e-3, 1e9};
 constexpr Within<double> kSigma{0, 10};
 constexpr Within<double> kEffort{kLeastEffort, 1};
 
@@ -172,6 +173,12 @@ void add(KeyList& keys, WorldConfig& c) {
        "speed of a gang on several nodes of a switch, relative to one node"},
       {"world.across_switches", number(c.across_switches, kSpeedAcross),
        "the same on several switches"},
+      {"world.gbps_in_node", number(c.gbps_in_node, kGbps),
+       "link of a GPU within its node [Gbit/s], for jobs with message_mib; null: unlimited"},
+      {"world.gbps_across_nodes", number(c.gbps_across_nodes, kGbps),
+       "the same between nodes of a switch"},
+      {"world.gbps_across_switches", number(c.gbps_across_switches, kGbps),
+       "the same between switches; null: as between nodes"},
       {"world.job_sigma", number(c.job_sigma, kSigma),
        "log-standard deviation of a job's speed, in all of its runs"},
       {"world.run_sigma", number(c.run_sigma, kSigma),

@@ -48,10 +48,11 @@ constexpr auto kTopics = std::to_array<Topic>({
      "a job may have parts of its work with profiles, memory and co-run costs of their own",
      "workload.phases", "docs/formats.md"},
     {"network", "nvlink topology infiniband bandwidth locality rack switch communication", kPartly,
-     "a gang alone has a speed on one node, on several, and on several switches, and the placement "
-     "yarn keeps it under one; only jobs of source pollux slow each other on the network, on a "
-     "shared node",
-     "world.across_nodes world.across_switches workload.interference cluster.nodes_per_switch",
+     "a gang alone has a speed on one node, on several, and on several switches, by a factor or by "
+     "the message of a step and the links, and the placement yarn keeps it under one; only jobs of "
+     "source pollux slow each other on the network, on a shared node",
+     "world.across_nodes world.across_switches message_mib world.gbps_across_nodes "
+     "workload.interference cluster.nodes_per_switch",
      "docs/design.md"},
     {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
      "optimus, pollux, sia and policies of your own run a job on another number of GPUs and resize "

@@ -176,7 +176,9 @@ std::optional<Refusal> refusal_of_change(const Config& config, const Trace& trac
   if (std::ranges::any_of(trace.jobs, [](const TraceJob& j) { return j.spec.gpus_max > 0; })) {
     return refuse("elastic jobs");
   }
-  if (config.world.across_nodes < 1 || config.world.across_switches < 1) {
+  const WorldConfig& w = config.world;
+  if (w.across_nodes < 1 || w.across_switches < 1 || w.gbps_in_node || w.gbps_across_nodes ||
+      w.gbps_across_switches) {
     return refuse("speeds across nodes");
   }
   return std::nullopt;

@@ -142,6 +142,25 @@ Reason across_switches(const SettingsInUse& use) {
                                              : "cluster.nodes_per_switch is null";
 }
 
+/// Of the links of jobs that tell the message of a step.
+Reason links(const SettingsInUse& use) {
+  const auto& jobs = use.trace.jobs;
+  return std::ranges::any_of(jobs,
+                             [](const TraceJob& j) { return j.message_mib > 0 && j.spec.gpus > 1; })
+             ? ""
+             : "no job of several GPUs has message_mib";
+}
+
+Reason links_across_nodes(const SettingsInUse& use) {
+  const Reason none = links(use);
+  return none.empty() ? across_nodes(use) : none;
+}
+
+Reason links_across_switches(const SettingsInUse& use) {
+  const Reason none = links(use);
+  return none.empty() ? across_switches(use) : none;
+}
+
 Reason switches(const SettingsInUse& use) {
   if (some_policy(use, sees_all)) return "";
   const auto reads = [](const PolicyInstance& p) { return p.traits.reads_switches; };
@@ -385,6 +404,9 @@ constexpr std::array kKeyRules{
     KeyRule{"world.noise", noise},
     KeyRule{"world.across_nodes", across_nodes},
     KeyRule{"world.across_switches", across_switches},
+    KeyRule{"world.gbps_in_node", links},
+    KeyRule{"world.gbps_across_nodes", links_across_nodes},
+    KeyRule{"world.gbps_across_switches", links_across_switches},
     KeyRule{"world.job_sigma", without_noise},
     KeyRule{"world.run_sigma", without_noise},
     KeyRule{"world.stragglers", stragglers},

@@ -60,6 +60,51 @@ TEST_F(ChangingJobsCommand, TheNetworkSlowsAGang) {
       400);
 }
 
+/// 1000 steps of 0.1 s, which exchange 100 MiB = 0.8388608 Gbit: over a ring of two GPUs in 0.1 s at 8.388608 Gbit/s.
+TEST_F(ChangingJobsCommand, AStepExchangesItsMessageOverTheSlowestLink) {
+  const auto jct = [&](const std::string& run_nodes, const std::vector<std::string>& settings) {
+    folder_.write("gang.csv",
+                  "job,submit_s,solo_s,gpus,steps,message_mib,run_nodes\na,0,100,2,1000,100," +
+                      run_nodes + "\n");
+    std::vector<std::string> arguments{"replay", "gang.csv", "-q", "--format", "json"};
+    for (const char* usual :
+         {"world.model=none", "policies=[{name: fifo, placement: anywhere}]", "replications=1"}) {
+      arguments.insert(arguments.end(), {"--set", usual});
+    }
+    for (const std::string& setting : settings)
+      arguments.insert(arguments.end(), {"--set", setting});
+    const test::Outcome run = test::run_corun(arguments, folder_.path());
+    EXPECT_EQ(run.code, 0) << run.err;
+    return Json::parse(run.out)["policies"][0]["metrics"]["jct_s"]["mean"].get<double>();
+  };
+  const std::string apart = "cluster.gpus_per_node=1";
+  const std::string beside = "cluster.gpus_per_node=2";
+  constexpr double kRounding = 1e-6;  // [s]: a job ends at a whole nanosecond
+  EXPECT_NEAR(jct("", {apart}), 100, kRounding);
+  EXPECT_NEAR(jct("", {apart, "world.gbps_across_nodes=8.388608"}), 200, kRounding);
+  EXPECT_NEAR(jct("", {beside, "world.gbps_across_nodes=8.388608"}), 100, kRounding);
+  const std::string in_node = "world.gbps_in_node=83.88608";
+  EXPECT_NEAR(jct("", {apart, in_node, "world.gbps_across_nodes=8.388608"}), 190, kRounding);
+  EXPECT_NEAR(jct("", {apart, "world.gbps_across_nodes=8.388608",
+                       "world.gbps_across_switches=4.194304", "cluster.nodes_per_switch=1"}),
+              300, kRounding);
+  // Measured on two nodes, it is faster on one.
+  EXPECT_NEAR(jct("2", {beside, "world.gbps_across_nodes=16.777216"}), 50, kRounding);
+  EXPECT_NEAR(jct("2", {apart, "world.gbps_across_nodes=16.777216"}), 100, kRounding);
+  EXPECT_NEAR(jct("2", {beside, "world.across_nodes=0.5"}), 50, kRounding);
+  EXPECT_NEAR(jct("2", {apart, "world.across_nodes=0.5"}), 100, kRounding);
+
+  const test::Outcome longer = test::run_corun(
+      {"replay", "gang.csv", "-q", "--set", "world.gbps_across_nodes=8"}, folder_.path());
+  EXPECT_EQ(longer.code, 2);
+  EXPECT_NE(longer.err.find("job 'a' exchanges 100 MiB in 0.105 s"), std::string::npos)
+      << longer.err;
+  folder_.write("gang.csv", "job,submit_s,solo_s,gpus,message_mib\na,0,100,2,100\n");
+  const test::Outcome bare = test::run_corun({"replay", "gang.csv", "-q"}, folder_.path());
+  EXPECT_EQ(bare.code, 2);
+  EXPECT_NE(bare.err.find("gang.csv:2:11: "), std::string::npos) << bare.err;
+}
+
 TEST_F(ChangingJobsCommand, AProgramResizesAJob) {
   folder_.write("resizer.py", R"(import json, sys
 def tell(what):
@@ -97,6 +142,7 @@ for line in sys.stdin:
 TEST_F(ChangingJobsCommand, WhatIsRefused) {
   const std::string phases = "workload.phases=phases.csv";
   const std::string rounds = "control={mode: rounds, round_s: 60}";
+  folder_.write("rigid.csv", "job,submit_s,solo_s,gpus\na,0,100,2\n");
   for (const auto& [settings, message] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{phases, "control.tick_s=1"}, "phases of jobs are for jobs without clock ticks"},
@@ -104,6 +150,9 @@ TEST_F(ChangingJobsCommand, WhatIsRefused) {
            {{rounds, "policies=[fifo]"}, "elastic jobs are for control.mode: events"},
            {{"workload.phases=none.csv"}, "none.csv"},
            {{"world.across_nodes=1.5"}, "world.across_nodes"},
+           {{"world.gbps_across_nodes=0"}, "world.gbps_across_nodes"},
+           {{"world.gbps_in_node=100", "workload.path=rigid.csv", rounds, "policies=[fifo]"},
+            "speeds across nodes are for control.mode: events"},
            {{"cluster.nodes_per_switch=0"}, "cluster.nodes_per_switch"}}) {
     const test::Outcome run = replay(settings);
     EXPECT_EQ(run.code, 2) << message;

@@ -40,8 +40,8 @@ TEST(TraceCommand, InfoFindsTheFormatAndCountsWhatIsLeftOut) {
 TEST(TraceCommand, InfoShowsJobsThatChangeAndTheirSpread) {
   const test::TemporaryDirectory directory;
   directory.write("jobs.csv",
-                  "job,submit_s,solo_s,gpus,gpus_min,gpus_max,mem_used_mib\n"
-                  "a,0,100,1,,,4000\nb,5,100,2,2,4,4000\nc,6,50,9,1,16,\nd,7,50,4,4,4,\n");
+                  "job,submit_s,solo_s,gpus,gpus_min,gpus_max,mem_used_mib,run_nodes\n"
+                  "a,0,100,1,,,4000,\nb,5,100,2,2,4,4000,1\nc,6,50,9,1,16,,3\nd,7,50,4,4,4,,2\n");
   directory.write("phases.csv", "job,share,mem_used_mib\na,0.4,4000\na,0.6,6000\nb,1,4000\n");
   const std::vector<std::string> arguments{
       "trace",     "info", directory.path("jobs.csv"), "--phases", directory.path("phases.csv"),
@@ -49,6 +49,9 @@ TEST(TraceCommand, InfoShowsJobsThatChangeAndTheirSpread) {
   const auto table = run_corun(arguments);
   ASSERT_EQ(table.code, 0) << table.err;
   EXPECT_NE(table.out.find("elastic               2 jobs, on 1 to 16 GPUs\n"), std::string::npos)
+      << table.out;
+  EXPECT_NE(table.out.find("spread                2 jobs ran on several nodes, up to 3\n"),
+            std::string::npos)
       << table.out;
   EXPECT_NE(table.out.find("phases                1 jobs change, up to 2 phases each; 1 need more "
                            "memory in a later one\n"),
@@ -60,6 +63,8 @@ TEST(TraceCommand, InfoShowsJobsThatChangeAndTheirSpread) {
   EXPECT_EQ(json["jobs_elastic"], 2);
   EXPECT_EQ(json["elastic_least_gpus"], 1);
   EXPECT_EQ(json["elastic_most_gpus"], 16);
+  EXPECT_EQ(json["jobs_spread"], 2);
+  EXPECT_EQ(json["most_run_nodes"], 3);
   EXPECT_EQ(json["jobs_with_phases"], 1);
   EXPECT_EQ(json["gangs"][3]["gpus"], 9);
   EXPECT_EQ(json["gangs"][3]["least_nodes"], 3);

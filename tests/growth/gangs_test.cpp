@@ -92,6 +92,8 @@ std::uint64_t blocks_of(const Case& c, int gpus) {
   // Service is GPUs x time: with a fixed threshold jobs of larger gangs would come to the next queue sooner, and make
   // room for others more often.
   if (entry.name == "las") parameters.set("thresholds_s", std::vector<double>{100.0 * gpus});
+  // A short search: its work is the same in each generation.
+  if (entry.name == "pollux") parameters.set("generations", std::int64_t{10});
   const PolicyTraits traits = entry.traits_for(parameters);
   const auto policy = make_policy(entry, s.workload, world, 1, parameters);
   LevelSlices slices(Time{0}, s.cluster.gpu_count());

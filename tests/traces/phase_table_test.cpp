@@ -113,6 +113,31 @@ TEST(PhaseTable, WhatItRefuses) {
   }
 }
 
+TEST(SpreadJobs, AreReadAndWritten) {
+  WorkloadKeys keys;
+  std::istringstream in(
+      "job,submit_s,solo_s,gpus,steps,run_nodes,message_mib\na,0,10,4,100,2,97.5\nb,0,10,1,,,\n");
+  const Trace trace = read_job_csv(in, "jobs.csv", keys);
+  EXPECT_EQ(trace.jobs[0].run_nodes, 2);
+  EXPECT_EQ(trace.jobs[0].message_mib, 97.5);
+  EXPECT_DOUBLE_EQ(trace.jobs[0].step_s, 0.1);
+  EXPECT_EQ(trace.jobs[1].run_nodes, 0);
+  std::ostringstream out;
+  write_job_csv(out, trace, keys);
+  std::istringstream again(out.str());
+  const Trace back = read_job_csv(again, "again.csv", keys);
+  for (std::size_t j = 0; j < 2; ++j) {
+    EXPECT_EQ(back.jobs[j].run_nodes, trace.jobs[j].run_nodes);
+    EXPECT_EQ(back.jobs[j].message_mib, trace.jobs[j].message_mib);
+    EXPECT_EQ(back.jobs[j].step_s, trace.jobs[j].step_s);
+  }
+  for (const char* row : {"0,", "1.5,", ",-1", ",0"}) {
+    std::istringstream bad("job,submit_s,solo_s,gpus,steps,run_nodes,message_mib\na,0,10,4,100," +
+                           std::string(row) + "\n");
+    EXPECT_THROW(read_job_csv(bad, "bad.csv", keys), InputError) << row;
+  }
+}
+
 TEST(ElasticJobs, AreReadAndWritten) {
   const std::string text =
       "job,submit_s,solo_s,gpus,gpus_min,gpus_max,parallel_share\na,0,10,2,1,4,0.9\nb,0,10,2,,3,\n"

@@ -92,6 +92,7 @@ TEST(Philly, AddsUpAttempts) {
   ASSERT_EQ(names_of(trace), (std::vector<std::string_view>{"application_1", "application_5"}));
   EXPECT_EQ(job(trace, "application_1").work, seconds(74 + 3600));
   EXPECT_EQ(job(trace, "application_1").gpus, 3);  // over the machines of its last attempt
+  EXPECT_EQ(trace.jobs[0].run_nodes, 2);
   EXPECT_EQ(job(trace, "application_1").submit, seconds(60));
   EXPECT_EQ(job(trace, "application_5").submit, Time{0});
   EXPECT_EQ(job(trace, "application_5").work, seconds(600));  // one attempt has no start

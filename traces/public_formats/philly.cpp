@@ -101,12 +101,14 @@ class PhillyHandler {
                                                   : Level::kOther);
     if (stack_.back() == Level::kJob) begin_job();
     if (stack_.back() == Level::kAttempt) attempt_ = {};
+    if (stack_.back() == Level::kMachine) attempt_.gpus_before = attempt_.gpus;
     return true;
   }
   bool end_object() {
     event();
     const Level ended = stack_.back();
     stack_.pop_back();
+    if (ended == Level::kMachine) attempt_.nodes += attempt_.gpus > attempt_.gpus_before ? 1 : 0;
     if (ended == Level::kAttempt) end_attempt();
     if (ended == Level::kJob) end_job();
     return true;
@@ -166,6 +168,8 @@ class PhillyHandler {
     std::optional<Time> start;
     std::optional<Time> end;
     int gpus = 0;
+    int gpus_before = 0;  ///< on the machines before the present one
+    int nodes = 0;        ///< machines with GPUs
   };
 
   void event() { position_.bytes_since_event = 0; }
@@ -282,6 +286,7 @@ class PhillyHandler {
     // Above the limit the sum may stop: two of the longest times would overflow.
     if (job_.spec.work <= kLongest) job_.spec.work += *attempt_.end - *attempt_.start;
     job_.spec.gpus = attempt_.gpus;
+    job_.run_nodes = attempt_.nodes;
   }
 
   void end_job() {

@@ -15,7 +15,7 @@
 ///
 /// A job's run time is the sum of its attempts from start to end. Attempts that lack one of the two, which
 /// the log's authors ascribe to logging errors, do not count. Its gang size is the number of GPUs in
-/// `detail` of the last attempt that counts. The first submit time becomes time 0. Other keys are ignored;
+/// `detail` of the last attempt that counts, and TraceJob::run_nodes the number of machines there that have some. The first submit time becomes time 0. Other keys are ignored;
 /// null and "None" stand for a time that is not known.
 ///
 /// Left out and counted: jobs without attempts, without submit time, whose last attempt has no end (still

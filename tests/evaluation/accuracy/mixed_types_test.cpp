@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/experiment/experiment.hpp"
+#include "runner/inputs/input_cache.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/public_data.hpp"
 
@@ -236,7 +238,15 @@ std::vector<double> pairs(const Case& c, const Rates& rates) {
   }
 }
 
-std::vector<double> simulated(const Case& c, const PolicyConfig& policy) {
+/// Files and the fitted world are read and made once for all cases.
+class MixedTypes : public testing::Test {
+ protected:
+  std::vector<double> simulated(const Case& c, const PolicyConfig& policy) const;
+
+  std::shared_ptr<InputCache> files_ = std::make_shared<InputCache>();
+};
+
+std::vector<double> MixedTypes::simulated(const Case& c, const PolicyConfig& policy) const {
   const std::filesystem::path trace =
       std::filesystem::path(testing::TempDir()) / fmt::format("mixed_{}.csv", getpid());
   {
@@ -257,7 +267,7 @@ std::vector<double> simulated(const Case& c, const PolicyConfig& policy) {
   config.estimates.duration = EstimateKind::kExact;
   config.policies = {policy};
   config.replications = 1;
-  const Experiment experiment(std::move(config), public_data(""));
+  const Experiment experiment(std::move(config), public_data(""), {}, nullptr, files_);
   const Replication replication = experiment.run(0);
   std::filesystem::remove(trace);
   std::vector<double> finish;
@@ -278,7 +288,7 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& ex
   }
 }
 
-TEST(MixedTypes, AgreesWithASmallSimulator) {
+TEST_F(MixedTypes, AgreesWithASmallSimulator) {
   if (!has_public_data(kRates)) GTEST_SKIP() << not_checked(kRates);
   const Rates rates;
   ASSERT_GT(rates.kinds.size(), 30U);
@@ -292,7 +302,7 @@ TEST(MixedTypes, AgreesWithASmallSimulator) {
   }
 }
 
-TEST(MixedTypes, PairsRunAtTheRatesOfTheirType) {
+TEST_F(MixedTypes, PairsRunAtTheRatesOfTheirType) {
   if (!has_public_data(kRates)) GTEST_SKIP() << not_checked(kRates);
   const Rates rates;
   std::vector<Rates::Kind> kinds;  // all pairs of which were measured on all types

@@ -35,7 +35,7 @@ TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
       R"("gpu_speed":1.0,"cpu_milli_per_node":32000,"memory_mib_per_node":131072,)"
       R"("sharing":"time-slicing","max_jobs_per_gpu":null,)"
       R"("virtual_clusters":null,"oom":{"ramp_s":30.0,"retries":3},"start":{"cost_s":0.0,"costs":null,"sigma":0.0}},)"
-      R"("world":{"model":"measured","fallback":"contention","path":null,"effort":1.0,"noise":true,"across_nodes":1.0,"across_switches":1.0,"job_sigma":0.0,"run_sigma":0.0,"stragglers":0.0,"straggler_speed":0.5},)"
+      R"("world":{"model":"measured","fallback":"contention","path":null,"effort":1.0,"noise":true,"across_nodes":1.0,"across_switches":1.0,"gbps_in_node":null,"gbps_across_nodes":null,"gbps_across_switches":null,"job_sigma":0.0,"run_sigma":0.0,"stragglers":0.0,"straggler_speed":0.5},)"
       R"("belief":{"model":"cluster-mean","initial":"jrs","known":1.0,"seed":1,"effort":1.0,"overrides":null},)"
       R"("estimates":{"duration":"none","sigma":0.5,"memory":"exact","memory_sigma":0.1,)"
       R"("utilisation":"exact","utilisation_sigma":0.15},)"

@@ -39,6 +39,9 @@ class Files {
     directory_.write("states.csv",
                      "submit_s,solo_s,state\n0,100,COMPLETED\n0,200,FAILED\n0,300,RUNNING\n");
     jobs("gangs.csv", 12, 3);
+    directory_.write(
+        "exchanging.csv",
+        "job,submit_s,solo_s,gpus,steps,message_mib\na,0,100,2,1000,100\nb,0,50,4,500,80\n");
     directory_.write("bare.csv",
                      "job,submit_s,solo_s\na,0,100\nb,0,150\nc,0,400\nd,5,90\ne,9,300\n");
     directory_.write("nodes.csv", "sn,gpu,model\nn1,1,V100M16\nn2,2,V100M16\n");
@@ -197,6 +200,7 @@ std::vector<KeyRow> key_rows() {
   const Settings spread{"workload={source: csv, path: gangs.csv}",
                         "cluster={nodes: 4, gpus_per_node: 1}", "world.model=none",
                         "policies=[{name: fifo}]"};
+  const Settings exchanging = with(spread, {"workload.path=exchanging.csv"});
   const Settings learnt{"belief={model: boosted-trees, initial: " + kExamples + "mine.corun.csv}"};
   const Settings pods =
       with(kJobs, {"policies=[{name: fgd}]", "cluster={nodes: 2, gpus_per_node: 3}"});
@@ -256,6 +260,9 @@ std::vector<KeyRow> key_rows() {
       {"world.noise", "false"},
       {"world.across_nodes", "0.5", spread},
       {"world.across_switches", "0.5", with(spread, {"cluster.nodes_per_switch=1"})},
+      {"world.gbps_in_node", "400", exchanging},
+      {"world.gbps_across_nodes", "100", exchanging},
+      {"world.gbps_across_switches", "50", with(exchanging, {"cluster.nodes_per_switch=1"})},
       {"world.job_sigma", "0.1"},
       {"world.run_sigma", "0.1"},
       {"world.stragglers", "0.5"},

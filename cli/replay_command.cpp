@@ -296,6 +296,8 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
     note("note: stopped: the figure of the finished replications is {}\n", figure);
   }
   if (!common.quiet) note("{}", decision_notes(experiment, result));
+  // Tables and JSON have the line among them, rows of a CSV have no place for it.
+  if (common.format == Format::kCsv && !common.quiet) note("note: {}\n", header.real_runs);
   if (coverage) {
     print_coverage(common.format, experiment, result);
   } else {

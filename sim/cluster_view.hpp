@@ -95,7 +95,7 @@ class JobFaces {
 
   const JobView& operator[](JobId id) const {
     if (slots_ != nullptr) {
-      if (slots_->contains(id)) return (*slots_)[id];
+      if (const JobView* found = slots_->find(id)) return *found;
     } else if (index(id) < list_.size() && list_[index(id)].id == id) {
       return list_[index(id)];
     }

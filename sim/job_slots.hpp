@@ -38,6 +38,12 @@ class JobSlots {
   }
   T& operator[](JobId job) { return values_[slot_of(job)]; }
   const T& operator[](JobId job) const { return values_[slot_of(job)]; }
+  /// Null for a job that is not in the system.
+  const T* find(JobId job) const {
+    if (index(job) >= slot_.size()) return nullptr;
+    const std::uint32_t slot = slot_[index(job)];
+    return slot == kNone ? nullptr : values_.data() + slot;
+  }
 
  private:
   std::uint32_t slot_of(JobId job) const {

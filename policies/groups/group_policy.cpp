@@ -24,15 +24,16 @@ void GroupPolicy::start_groups(const ClusterView& view, std::vector<Decision>& o
   std::vector<JobId> alike;
   std::span<const JobId> waiting = view.waiting();
   const bool mixed = view.largest_gang() > 1 || view.restricted();
+  const std::size_t most = window();
   if (mixed) {
     const GpuAsk ask = ask_of(view.job(waiting.front()));
     for (const JobId j : waiting) {
       if (ask_of(view.job(j)) == ask) alike.push_back(j);
-      if (alike.size() == window()) break;
+      if (alike.size() == most) break;
     }
     waiting = alike;
   }
-  waiting = waiting.first(std::min(waiting.size(), window()));
+  waiting = waiting.first(std::min(waiting.size(), most));
   const std::size_t room = mixed ? 1 : static_cast<std::size_t>(view.empty_gpus().size());
 
   std::vector<Group> planned;

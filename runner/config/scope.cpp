@@ -30,6 +30,13 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"out of memory", "oom memory-limit gpu-memory", kYes,
      "a job above the memory limit fails a while after its start and is submitted again",
      "cluster.oom.ramp_s cluster.oom.retries mem_used_mib", "docs/configuration.md"},
+    {"delays of real clusters", "noise straggler stragglers start-up startup setup jitter", kYes,
+     "starts cost time, reports come late, rounds last longer, and speeds vary by job and run, "
+     "with "
+     "stragglers; corun validate fits them to a run on a real cluster",
+     "cluster.start.cost_s world.job_sigma world.run_sigma world.stragglers control.notice_s "
+     "control.round_per_start_s",
+     "docs/validity.md"},
     {"estimates", "estimate user-estimates misprediction", kYes,
      "policies see run times, memory and utilisation with errors",
      "estimates.duration estimates.memory estimates.utilisation", "docs/configuration.md"},

@@ -165,5 +165,18 @@ TEST(ReplayNotes, LucidPacksLabelledJobsOnly) {
   EXPECT_TRUE(has(labelled.timeline("lucid"), ",start,c,0\n"));
 }
 
+TEST(ReplayNotes, ACsvHasTheLineOfRealRunsBesideIt) {
+  const std::vector<std::string> replay{"replay", "--policies", "fcfs", "--set", "replications=2",
+                                        "--format", "csv"};
+  const test::Outcome told = test::run_corun(replay);
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.err.find("note: held against a real run: none (docs/validity.md)\n"),
+            std::string::npos)
+      << told.err;
+  std::vector<std::string> quiet = replay;
+  quiet.emplace_back("--quiet");
+  EXPECT_EQ(test::run_corun(quiet).out, told.out);
+}
+
 }  // namespace
 }  // namespace corun::replay_notes_test

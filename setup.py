@@ -1,6 +1,6 @@
-"""Builds the module of the Python package with CMake, for pip. pyproject.toml has the rest.
+"""Builds the module and the program of the Python package with CMake, for pip. pyproject.toml has the rest.
 
-CORUN_BUILD_DIR=DIR takes the module that is built there (build/release) instead of compiling it again.
+CORUN_BUILD_DIR=DIR takes those that are built there (build/release) instead of compiling them again.
 """
 import os
 import pathlib
@@ -24,13 +24,14 @@ class ByCMake(build_ext):
             subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                             "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DCORUN_UNITY=ON", "-DCORUN_TESTS=OFF",
                             "-DCORUN_PYTHON=ON", f"-DPython3_EXECUTABLE={sys.executable}"], check=True)
-            subprocess.run(["cmake", "--build", build, "--target", "corun_python"], check=True)
+            subprocess.run(["cmake", "--build", build, "--target", "corun_python", "corun"], check=True)
         target = pathlib.Path(self.get_ext_fullpath(extension.name)).resolve()
-        built = build / "python" / "corun" / target.name
-        if not built.exists():
-            sys.exit(f"{built}: no such file; build the target corun_python with {sys.executable}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(built, target)
+        for built, into in ((build / "python" / "corun" / target.name, target),
+                            (build / "corun", target.parent / "bin" / "corun")):
+            if not built.exists():
+                sys.exit(f"{built}: no such file; build the targets corun and corun_python with {sys.executable}")
+            into.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(built, into)
 
 
 setup(version=VERSION, ext_modules=[Extension("corun._corun", [])], cmdclass={"build_ext": ByCMake})

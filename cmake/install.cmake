@@ -5,6 +5,19 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples DESTINATION share/corun)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/NOTICE ${CMAKE_SOURCE_DIR}/CITATION.cff
         ${CMAKE_SOURCE_DIR}/CHANGELOG.md
         DESTINATION share/doc/corun)
+
+# For libraries of policies (policies/plugin.hpp): headers and find_package(corun).
+set(CMAKE_INSTALL_INCLUDEDIR include)
+set(CMAKE_INSTALL_BINDIR bin)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/sim ${CMAKE_SOURCE_DIR}/policies DESTINATION include/corun
+        FILES_MATCHING PATTERN "*.hpp")
+include(CMakePackageConfigHelpers)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/corunConfig.cmake.in ${CMAKE_BINARY_DIR}/corunConfig.cmake
+  INSTALL_DESTINATION lib/cmake/corun PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/corunConfigVersion.cmake COMPATIBILITY ExactVersion)
+install(FILES ${CMAKE_BINARY_DIR}/corunConfig.cmake ${CMAKE_BINARY_DIR}/corunConfigVersion.cmake
+        DESTINATION lib/cmake/corun)
+
 if(CORUN_HAVE_PYTHON)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/corun DESTINATION lib/python3/dist-packages
           FILES_MATCHING PATTERN "*.py")

@@ -1,6 +1,10 @@
 #include "policies/catalog.hpp"
 
-#include <array>
+#include <cstdlib>
+#include <vector>
+
+#include "policies/plugin.hpp"
+
 namespace corun::inline policies {
 
 // Each is defined in the policy's own file.
@@ -47,8 +51,10 @@ PolicyEntry allox_entry();
 PolicyEntry gandiva_entry();
 PolicyEntry fifo_by_type_entry();
 
-std::span<const PolicyEntry> policy_catalog() {
-  static const std::array catalog = {
+namespace {
+
+const std::vector<PolicyEntry>& built_in() {
+  static const std::vector<PolicyEntry> entries = {
       fcfs_entry(),
       random_entry(),
       kube_default_entry(),
@@ -92,6 +98,27 @@ std::span<const PolicyEntry> policy_catalog() {
       pollux_entry(),
       sia_entry(),
   };
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<PolicyLibrary>& policy_libraries() {
+  static const std::vector<PolicyLibrary> libraries = [] {
+    const char* const list = std::getenv("CORUN_POLICIES");
+    return load_policies(list == nullptr ? "" : list, built_in());
+  }();
+  return libraries;
+}
+
+std::span<const PolicyEntry> policy_catalog() {
+  static const std::vector<PolicyEntry> catalog = [] {
+    std::vector<PolicyEntry> all = built_in();
+    for (const PolicyLibrary& library : policy_libraries()) {
+      all.insert(all.end(), library.policies.begin(), library.policies.end());
+    }
+    return all;
+  }();
   return catalog;
 }
 

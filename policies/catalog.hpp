@@ -77,7 +77,8 @@ struct PolicyEntry {
   }
 };
 
-/// In the order of listings and default comparisons.
+/// In the order of listings and default comparisons; those of CORUN_POLICIES (plugin.hpp) come last. The first call throws what
+/// load_policies() throws.
 std::span<const PolicyEntry> policy_catalog();
 
 /// nullptr if there is no policy of that name.

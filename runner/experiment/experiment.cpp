@@ -42,6 +42,7 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
                             worlds_.notes(), beliefs_.notes()}) {
     append(notes_, some);
   }
+  for (const std::string& library : libraries_of(policies_)) files_.add(library);
   check(*make_trace(0));
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "policies/plugin.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 
@@ -101,6 +102,18 @@ std::vector<PolicyInstance> policy_instances(const Config& config) {
     policies.push_back(std::move(instance));
   }
   return policies;
+}
+
+std::vector<std::string> libraries_of(const std::vector<PolicyInstance>& policies) {
+  std::vector<std::string> paths;
+  for (const PolicyLibrary& library : policy_libraries()) {
+    const auto is_there = [&](const PolicyInstance& policy) {
+      return std::ranges::find(library.policies, policy.entry->name, &PolicyEntry::name) !=
+             library.policies.end();
+    };
+    if (std::ranges::any_of(policies, is_there)) paths.push_back(library.path);
+  }
+  return paths;
 }
 
 Parameters given_parameters(const PolicyInstance& policy) {

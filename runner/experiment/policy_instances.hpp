@@ -28,6 +28,9 @@ struct PolicyInstance {
 /// policy that needs estimates.duration, or whose label equals another after numbering.
 std::vector<PolicyInstance> policy_instances(const Config& config);
 
+/// The libraries of CORUN_POLICIES from which some of the policies come.
+std::vector<std::string> libraries_of(const std::vector<PolicyInstance>& policies);
+
 /// The policy's parameters as given, else by default; without the jobs that they name.
 Parameters given_parameters(const PolicyInstance& policy);
 

@@ -12,7 +12,7 @@
 #include "runner/sweep/sweep.hpp"
 #include "runner/sweep/sweep_journal.hpp"
 #include "runner/sweep/sweep_plan.hpp"
-#include "support/object_store.hpp"
+#include "support/objects/object_store.hpp"
 
 /// A sweep in a store that workers on several machines share (docs/sweeps.md). Its units, in order of point and
 /// replication, are divided into chunks of equal numbers. The store holds

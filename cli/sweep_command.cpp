@@ -141,18 +141,19 @@ int code_of(const std::vector<SweepNote>& failures) {
 /// Makes results of journals.
 int merge_journals(const SweepRequest& request, const std::string& output,
                    const Journals& journals) {
-  check_merge(journals, output, request.common.existing);
+  check_merge(journals, output, request.common.existing, request.flag("partial"));
   const std::size_t missing = write_sweep_results(output, journals, request.flag("partial"));
-  const SweepIdentity& identity = journals.front()->identity();
-  request.note(fmt::format("{}: {} points, {} replications{}", output, identity.points,
-                           identity.replications - missing,
-                           missing == 0 ? "" : fmt::format(" ({} missing)", missing)));
+  std::set<SweepUnit> units;
   std::map<std::string, std::set<std::size_t>> failed;  // points by reason
   for (const auto& journal : journals) {
+    for (const auto& [unit, offset] : journal->units()) units.insert(unit);
     for (const auto& [unit, failures] : journal->failures()) {
       for (const SweepFailure& failure : failures) failed[failure.reason].insert(unit.point);
     }
   }
+  request.note(fmt::format("{}: {} points, {} replications{}", output,
+                           journals.front()->identity().points, units.size(),
+                           missing == 0 ? "" : fmt::format(" ({} missing)", missing)));
   std::vector<SweepNote> failures;
   for (const auto& [reason, points] : failed) {
     failures.push_back({reason, points.size(), *points.begin()});
@@ -174,6 +175,7 @@ std::vector<std::string> options_for_tasks(const SweepRequest& request) {
   for (const std::string& text : list_option(request.values, "set")) {
     options.insert(options.end(), {"--set", text});
   }
+  if (const auto width = request.given("until")) options.insert(options.end(), {"--until", *width});
   if (const auto seed = request.given("seed")) options.insert(options.end(), {"--seed", *seed});
   if (!request.common.data.empty()) {
     options.insert(options.end(), {"--data", fs::absolute(request.common.data).string()});
@@ -237,6 +239,15 @@ int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   return merge_journals(request, output, journals);
 }
 
+/// The sweep of a configuration with the options of the command line.
+SweepPlan plan_of(const SweepRequest& request, const std::string& config) {
+  std::vector<Override> overrides = request.common.overrides;
+  if (const auto width = request.given("until")) {
+    overrides.push_back(typed_word("sweep.until.width", *width, "--until"));
+  }
+  return SweepPlan::read(config, overrides, policy_catalog());
+}
+
 /// A name that no other worker has: machine, process and time.
 std::string worker_name() {
   std::array<char, 65> host{};
@@ -250,7 +261,7 @@ std::string worker_name() {
 }
 
 int work(const SweepRequest& request, const std::string& config, const std::string& where) {
-  const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
+  const SweepPlan plan = plan_of(request, config);
   SweepWorkerOptions options;
   options.sweep.threads = request.common.threads;
   options.sweep.data_directory = request.common.data;
@@ -420,7 +431,7 @@ void print_notes(const SweepRequest& request, const SweepOutcome& outcome) {
 int run(const SweepRequest& request, const std::string& config) {
   const auto started = std::chrono::steady_clock::now();
   const std::shared_ptr<Device> device = choose_device(request.common.device);
-  const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
+  const SweepPlan plan = plan_of(request, config);
   if (request.common.dump_config) {
     dump_config(request, plan);
     return kDone;
@@ -509,6 +520,10 @@ void check_combination(const SweepRequest& request) {
   const bool needs_config = request.values.count("merge") == 0 &&
                             request.values.count("answers") == 0 &&
                             request.values.count("status") == 0;
+  if (!needs_config && request.flag("until")) {
+    throw InputError("--until",
+                     "goes with CONFIG only: the results have what the sweep was run with");
+  }
   if (needs_config != (request.values.count("CONFIG") != 0)) {
     throw InputError("corun sweep",
                      needs_config ? "expected a configuration with a section 'sweep', such as "
@@ -556,6 +571,9 @@ int sweep_command(const std::vector<std::string>& arguments) {
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("resume", "what happens anyway: a sweep that was stopped continues (for older scripts)");
+  add("until", po::value<std::string>(),
+      "stop a point when its intervals are narrow enough: half of each at most this share of the "
+      "mean, such as 0.05; 'replications' is then the most (docs/sweeps.md)");
   add("shard", po::value<std::string>(),
       "NUMBER/OF: one of so many equal parts; --output is then the part's own file");
   add("merge", po::value<std::vector<std::string>>()->multitoken(),

@@ -35,7 +35,8 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
-#include "support/object_store.hpp"
+#include "support/objects/object_store.hpp"
+#include "support/objects/s3_store.hpp"
 #include "support/progress.hpp"
 #include "support/statistics/metric_choice.hpp"
 
@@ -140,18 +141,19 @@ int code_of(const std::vector<SweepNote>& failures) {
 /// Makes results of journals.
 int merge_journals(const SweepRequest& request, const std::string& output,
                    const Journals& journals) {
-  check_merge(journals, output, request.common.existing);
+  check_merge(journals, output, request.common.existing, request.flag("partial"));
   const std::size_t missing = write_sweep_results(output, journals, request.flag("partial"));
-  const SweepIdentity& identity = journals.front()->identity();
-  request.note(fmt::format("{}: {} points, {} replications{}", output, identity.points,
-                           identity.replications - missing,
-                           missing == 0 ? "" : fmt::format(" ({} missing)", missing)));
+  std::set<SweepUnit> units;
   std::map<std::string, std::set<std::size_t>> failed;  // points by reason
   for (const auto& journal : journals) {
+    for (const auto& [unit, offset] : journal->units()) units.insert(unit);
     for (const auto& [unit, failures] : journal->failures()) {
       for (const SweepFailure& failure : failures) failed[failure.reason].insert(unit.point);
     }
   }
+  request.note(fmt::format("{}: {} points, {} replications{}", output,
+                           journals.front()->identity().points, units.size(),
+                           missing == 0 ? "" : fmt::format(" ({} missing)", missing)));
   std::vector<SweepNote> failures;
   for (const auto& [reason, points] : failed) {
     failures.push_back({reason, points.size(), *points.begin()});
@@ -173,6 +175,7 @@ std::vector<std::string> options_for_tasks(const SweepRequest& request) {
   for (const std::string& text : list_option(request.values, "set")) {
     options.insert(options.end(), {"--set", text});
   }
+  if (const auto width = request.given("until")) options.insert(options.end(), {"--until", *width});
   if (const auto seed = request.given("seed")) options.insert(options.end(), {"--seed", *seed});
   if (!request.common.data.empty()) {
     options.insert(options.end(), {"--data", fs::absolute(request.common.data).string()});
@@ -193,7 +196,7 @@ std::string some_of(const std::vector<std::size_t>& numbers) {
 /// Makes results of the chunks of a store, by way of a journal.
 int merge_store(const SweepRequest& request, const std::string& part) {
   const std::string output = output_of(request, "hdf5");
-  const SweepStore store = SweepStore::open(open_folder_store(part, "--merge", false));
+  const SweepStore store = SweepStore::open(open_object_store(part, "--merge", false));
   const std::string file = output + ".merge.journal";
   SweepJournalWriter journal(file, "--output");
   const std::vector<std::size_t> missing = write_journal(store, journal);
@@ -218,7 +221,9 @@ int merge_store(const SweepRequest& request, const std::string& part) {
 
 int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   std::error_code error;
-  const auto is_store = [&](const std::string& part) { return fs::is_directory(part, error); };
+  const auto is_store = [&](const std::string& part) {
+    return is_s3_place(part) || fs::is_directory(part, error);
+  };
   if (std::ranges::any_of(parts, is_store)) {
     if (parts.size() == 1) return merge_store(request, parts.front());
     throw InputError("--merge", "a store is merged alone; leave the other parts out");
@@ -234,6 +239,15 @@ int merge(const SweepRequest& request, const std::vector<std::string>& parts) {
   return merge_journals(request, output, journals);
 }
 
+/// The sweep of a configuration with the options of the command line.
+SweepPlan plan_of(const SweepRequest& request, const std::string& config) {
+  std::vector<Override> overrides = request.common.overrides;
+  if (const auto width = request.given("until")) {
+    overrides.push_back(typed_word("sweep.until.width", *width, "--until"));
+  }
+  return SweepPlan::read(config, overrides, policy_catalog());
+}
+
 /// A name that no other worker has: machine, process and time.
 std::string worker_name() {
   std::array<char, 65> host{};
@@ -247,7 +261,7 @@ std::string worker_name() {
 }
 
 int work(const SweepRequest& request, const std::string& config, const std::string& where) {
-  const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
+  const SweepPlan plan = plan_of(request, config);
   SweepWorkerOptions options;
   options.sweep.threads = request.common.threads;
   options.sweep.data_directory = request.common.data;
@@ -269,7 +283,7 @@ int work(const SweepRequest& request, const std::string& config, const std::stri
     return units_that_take(kSecondsPerChunk, plan, SweepUnits(plan), options);
   };
   const SweepStore store =
-      SweepStore::open_for(open_folder_store(where, "--worker", true), plan, chunk_units);
+      SweepStore::open_for(open_object_store(where, "--worker", true), plan, chunk_units);
   const SweepWorkerOutcome outcome = run_worker(plan, store, options);
   request.note(fmt::format(
       "{}: this worker finished {} of {} chunks{}{}", where, outcome.chunks, store.chunks(),
@@ -285,7 +299,7 @@ int work(const SweepRequest& request, const std::string& config, const std::stri
 
 int show_status(const SweepRequest& request, const std::string& where) {
   const SweepStoreStatus status =
-      status_of(SweepStore::open(open_folder_store(where, "--status", false)));
+      status_of(SweepStore::open(open_object_store(where, "--status", false)));
   if (request.common.format == Format::kJson) {
     Json json;
     json["units"] = status.units;
@@ -319,14 +333,21 @@ int write_launcher(const SweepRequest& request, const std::string& config,
   }
   const auto store = request.given("store");
   if (!store) {
-    throw InputError("--launcher", "its workers share a folder; give it by --store");
+    throw InputError("--launcher", "its workers share a folder or a bucket; give it by --store");
   }
   LauncherSweep sweep;
   sweep.program = own_program("--launcher");
   sweep.config = fs::absolute(config).string();
   sweep.options = options_for_tasks(request);
-  sweep.store = fs::absolute(*store).lexically_normal().string();
-  sweep.output = sweep.store + ".h5";
+  if (is_s3_place(*store)) {
+    sweep.bucket = true;
+    sweep.store = *store;
+    while (sweep.store.ends_with('/')) sweep.store.pop_back();
+    sweep.output = fs::absolute(fs::path(sweep.store).filename()).string() + ".h5";
+  } else {
+    sweep.store = fs::absolute(*store).lexically_normal().string();
+    sweep.output = sweep.store + ".h5";
+  }
   sweep.image = *request.given("image");
   sweep.workers = static_cast<std::size_t>(whole_option(request.values, "tasks", 1, 100'000));
   if (!request.values["threads"].defaulted()) sweep.threads = request.common.threads;
@@ -410,7 +431,7 @@ void print_notes(const SweepRequest& request, const SweepOutcome& outcome) {
 int run(const SweepRequest& request, const std::string& config) {
   const auto started = std::chrono::steady_clock::now();
   const std::shared_ptr<Device> device = choose_device(request.common.device);
-  const SweepPlan plan = SweepPlan::read(config, request.common.overrides, policy_catalog());
+  const SweepPlan plan = plan_of(request, config);
   if (request.common.dump_config) {
     dump_config(request, plan);
     return kDone;
@@ -499,6 +520,10 @@ void check_combination(const SweepRequest& request) {
   const bool needs_config = request.values.count("merge") == 0 &&
                             request.values.count("answers") == 0 &&
                             request.values.count("status") == 0;
+  if (!needs_config && request.flag("until")) {
+    throw InputError("--until",
+                     "goes with CONFIG only: the results have what the sweep was run with");
+  }
   if (needs_config != (request.values.count("CONFIG") != 0)) {
     throw InputError("corun sweep",
                      needs_config ? "expected a configuration with a section 'sweep', such as "
@@ -526,7 +551,8 @@ int sweep_command(const std::vector<std::string>& arguments) {
       "set. What is finished is kept at once: the same command continues a sweep that was stopped\n"
       "or killed. --worker splits it over machines, in chunks that any number of workers take from "
       "a\n"
-      "folder; --shard splits it in fixed parts. The results of --merge are the same bytes. "
+      "folder or a bucket; --shard splits it in fixed parts. The results of --merge are the same "
+      "bytes. "
       "--answers: the best configurations and policies, what matters, the Pareto front,\n"
       "which differences are significant (docs/sweeps.md).";
   command.examples =
@@ -545,6 +571,9 @@ int sweep_command(const std::vector<std::string>& arguments) {
   command.output = OutputUse::kOwn;
   auto add = command.own.add_options();
   add("resume", "what happens anyway: a sweep that was stopped continues (for older scripts)");
+  add("until", po::value<std::string>(),
+      "stop a point when its intervals are narrow enough: half of each at most this share of the "
+      "mean, such as 0.05; 'replications' is then the most (docs/sweeps.md)");
   add("shard", po::value<std::string>(),
       "NUMBER/OF: one of so many equal parts; --output is then the part's own file");
   add("merge", po::value<std::vector<std::string>>()->multitoken(),
@@ -556,17 +585,18 @@ int sweep_command(const std::vector<std::string>& arguments) {
   add("tasks", po::value<std::string>()->default_value("8"),
       "with --slurm: tasks of the array; with --launcher: workers");
   add("worker", po::value<std::string>(),
-      "take chunks of the sweep from this folder, which other workers share, until all are "
-      "finished");
+      "take chunks of the sweep from this folder or bucket (s3://BUCKET/PREFIX), which other "
+      "workers share, until all are finished");
   add("lapse", po::value<std::string>()->default_value("60"),
       "with --worker: seconds after which the chunk of a worker that shows no sign of life is "
       "another's");
   add("chunk", po::value<std::string>(),
       "with --worker: replications of a chunk of a new store (as many as take 4 s)");
-  add("status", po::value<std::string>(), "how far the workers of this folder are");
+  add("status", po::value<std::string>(), "how far the workers of this store are");
   add("launcher", po::value<std::string>(),
       "write a file that starts workers: slurm, kubernetes, parallel, snakemake or hyperqueue");
-  add("store", po::value<std::string>(), "with --launcher: the folder that workers share");
+  add("store", po::value<std::string>(),
+      "with --launcher: the folder or bucket that workers share");
   add("image", po::value<std::string>()->default_value("corun:latest"),
       "with --launcher kubernetes: the image of the containers");
   add("answers", po::value<std::string>(), "answer the usual questions from a results file");

@@ -43,6 +43,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The Python package is built for the Python of the distribution.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, python3-numpy, python3-pandas, python3-h5py, python3-matplotlib")
+# The Python package is built for the Python of the distribution. libcurl is for sweeps in buckets.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4, python3, python3-numpy, python3-pandas, python3-h5py, python3-matplotlib")
 include(CPack)

@@ -46,22 +46,30 @@ exec {command}
                      fmt::arg("command", shell_command(worker_command(sweep))));
 }
 
-/// An Indexed Job of the API batch/v1. JSON is YAML.
+/// An Indexed Job of the API batch/v1. JSON is YAML. The folder of the store is that of a volume claim; with a bucket the
+/// folder of the configuration is that of a config map, and a secret has the environment variables of the bucket.
 std::string kubernetes_job(const LauncherSweep& sweep) {
+  const std::string& mounted = sweep.bucket ? sweep.config : sweep.store;
   const Json volume{{"name", "sweep"},
-                    {"mountPath", std::filesystem::path(sweep.store).parent_path().string()}};
-  const Json container{
+                    {"mountPath", std::filesystem::path(mounted).parent_path().string()}};
+  const Json source =
+      sweep.bucket
+          ? Json{{"name", "sweep"}, {"configMap", {{"name", "corun-sweep"}}}}
+          : Json{{"name", "sweep"}, {"persistentVolumeClaim", {{"claimName", "corun-sweep"}}}};
+  Json container{
       {"name", "corun"},
       {"image", sweep.image},
       {"command", worker_command(sweep)},
       {"resources", {{"requests", {{"cpu", std::to_string(sweep.threads)}}}}},
       {"volumeMounts", Json::array({volume})},
   };
+  if (sweep.bucket) {
+    container["envFrom"] = Json::array({{{"secretRef", {{"name", "corun-sweep"}}}}});
+  }
   const Json pod{
       {"restartPolicy", "OnFailure"},
       {"containers", Json::array({container})},
-      {"volumes", Json::array({{{"name", "sweep"},
-                                {"persistentVolumeClaim", {{"claimName", "corun-sweep"}}}}})},
+      {"volumes", Json::array({source})},
   };
   const Json job{
       {"apiVersion", "batch/v1"},
@@ -79,7 +87,7 @@ std::string kubernetes_job(const LauncherSweep& sweep) {
 std::string parallel_script(const LauncherSweep& sweep) {
   return fmt::format(R"sh(#!/bin/bash
 # usage: bash parallel.sh HOSTS
-# One worker on each of the hosts in the file HOSTS (':' is this one), by GNU parallel; all must see the folder of the store.
+# One worker on each of the hosts in the file HOSTS (':' is this one), by GNU parallel; all must reach the store.
 set -euo pipefail
 parallel --nonall --line-buffer --sshloginfile "${{1:?give a file with a host per line}}" {command}
 {merge}

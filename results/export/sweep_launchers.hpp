@@ -30,7 +30,8 @@ struct LauncherSweep {
   std::string program;               ///< corun, as an absolute path
   std::string config;                ///< the sweep's configuration, as an absolute path
   std::vector<std::string> options;  ///< --set, --data and their values, for every worker
-  std::string store;                 ///< as an absolute path
+  std::string store;                 ///< as an absolute path, or "s3://BUCKET/PREFIX"
+  bool bucket = false;               ///< the store is one
   std::string output;                ///< results file, as an absolute path
   std::string image;                 ///< of the containers of Kubernetes
   std::size_t workers = 8;

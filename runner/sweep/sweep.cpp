@@ -95,7 +95,13 @@ struct ActivePoint {
   std::size_t point = 0;
   std::shared_ptr<const Experiment> experiment;  ///< null while it is being built
   std::vector<std::size_t> left;                 ///< replications not yet taken, last first
+  std::size_t running = 0;                       ///< taken and not finished
+
+  // If the point stops when it has enough replications:
+  std::map<std::size_t, std::vector<SweepRun>> fresh;  ///< finished now, by replication
+  SweepPointRuns known;                                ///< its first replications
 };
+using ActivePointPtr = std::shared_ptr<ActivePoint>;
 
 /// The state shared by threads. All else of a sweep is local to a thread or constant.
 class Sweep {
@@ -104,6 +110,7 @@ class Sweep {
         const SweepOptions& options)
       : plan_(plan), journal_(journal), options_(options), next_point_(options.first_point()) {
     if (done != nullptr) {
+      done_index_ = done;
       done_ = &done->units();
       for (const SweepInput& input : done->inputs()) inputs_[file_of(input.entry)] = input.entry;
       for (const auto& [point, policies] : done->policies()) policies_.insert(point);
@@ -168,71 +175,127 @@ class Sweep {
   }
 
   void work() {
-    std::list<ActivePoint>::iterator own;
-    bool has_own = false;
+    ActivePointPtr own;
     std::unique_lock lock(mutex_);
     while (!stopped()) {
-      if (has_own && own->left.empty()) {
-        active_.erase(own);
-        has_own = false;
-      }
-      if (!has_own && begin_next_point()) {
-        own = std::prev(active_.end());
-        has_own = true;
+      if (own && own->left.empty()) own.reset();
+      if (!own && (own = begin_next_point())) {
         lock.unlock();
         std::shared_ptr<const Experiment> experiment = make_experiment(own->point);
         lock.lock();
         own->experiment = std::move(experiment);
+        if (is_as_needed() && own->experiment) {
+          own->known.granted_truth.clear();
+          for (const PolicyInstance& policy : own->experiment->policies()) {
+            own->known.granted_truth.push_back(policy.granted_truth);
+          }
+        }
         changed_.notify_all();
         if (!own->experiment) return;  // failed: all threads stop
         continue;
       }
-      ActivePoint* from = has_own ? &*own : most_left();
-      if (from == nullptr) {
-        if (!being_made()) return;
-        // Another thread is building an experiment, which will have replications to take.
+      const ActivePointPtr from = own ? own : most_left();
+      if (!from) {
+        if (!more_may_come()) return;
+        // Another thread is building an experiment, or finds out whether a point needs more replications.
         changed_.wait_for(lock, std::chrono::milliseconds(50));
         continue;
       }
       const SweepUnit unit{from->point, from->left.back()};
       from->left.pop_back();
+      ++from->running;
       const std::shared_ptr<const Experiment> experiment = from->experiment;
       lock.unlock();
-      const bool finished = run_unit(*experiment, unit);
+      std::optional<std::vector<SweepRun>> runs = run_unit(*experiment, unit);
       lock.lock();
-      if (!finished) return;
+      --from->running;
+      if (!runs) return;
       ++outcome_.finished;
+      if (is_as_needed()) from->fresh[unit.replication] = std::move(*runs);
+      settle(*from);
       if (options_.on_finished) options_.on_finished(outcome_.finished, outcome_.total);
     }
   }
 
-  /// Call with the lock. False if all points have been begun.
-  bool begin_next_point() {
+  bool is_as_needed() const { return plan_.until().any(); }
+
+  /// Call with the lock. Null if all points have been begun.
+  ActivePointPtr begin_next_point() {
     for (; next_point_ < options_.end_point(plan_); ++next_point_) {
-      ActivePoint point{next_point_, nullptr, {}};
-      for (std::size_t r = plan_.replications(next_point_); r-- > 0;) {
-        const SweepUnit unit{next_point_, r};
-        if (options_.holds(plan_, unit) && !is_done(unit)) point.left.push_back(r);
+      auto point = std::make_shared<ActivePoint>();
+      point->point = next_point_;
+      if (is_as_needed()) {
+        if (!options_.holds(plan_, {next_point_, 0})) continue;
+        if (done_index_ != nullptr) take_truth(*point);
+        take_next_replications(*point);
+      } else {
+        for (std::size_t r = plan_.replications(next_point_); r-- > 0;) {
+          const SweepUnit unit{next_point_, r};
+          if (options_.holds(plan_, unit) && !is_done(unit)) point->left.push_back(r);
+        }
       }
-      if (point.left.empty()) continue;
-      active_.push_back(std::move(point));
+      if (point->left.empty()) continue;
+      active_.push_back(point);
       ++next_point_;
-      return true;
+      return point;
     }
-    return false;
+    return nullptr;
   }
 
-  ActivePoint* most_left() {
-    ActivePoint* most = nullptr;
-    for (ActivePoint& point : active_) {
-      if (!point.experiment || point.left.empty()) continue;
-      if (most == nullptr || point.left.size() > most->left.size()) most = &point;
+  /// Call with the lock. A point all of whose replications are finished needs more, or none.
+  void settle(ActivePoint& point) {
+    if (!point.left.empty() || point.running > 0) return;
+    if (is_as_needed()) take_next_replications(point);
+    if (!point.left.empty()) {
+      changed_.notify_all();
+      return;
+    }
+    std::erase_if(active_, [&](const ActivePointPtr& p) { return p.get() == &point; });
+  }
+
+  /// Call with the lock. The replications up to the next look at the point that are not there; none if it needs no more.
+  void take_next_replications(ActivePoint& point) {
+    const std::size_t most = plan_.replications(point.point);
+    const auto runs_of = [&](std::size_t r) -> std::optional<std::vector<SweepRun>> {
+      const auto found = point.fresh.find(r);
+      if (found != point.fresh.end()) return std::move(found->second);
+      if (!is_done({point.point, r})) return std::nullopt;
+      return done_index_->read(done_->at({point.point, r}));
+    };
+    const SweepNeed need = need_of(plan_.until(), most, point.known, runs_of);
+    if (need.met) {
+      outcome_.total -= most - need.count;
+      return;
+    }
+    for (std::size_t r = need.count; r-- > point.known.runs.size();) {
+      const bool is_there = point.fresh.contains(r) || is_done({point.point, r});
+      if (!is_there) point.left.push_back(r);
+    }
+  }
+
+  /// Which policies of a point know the true costs, by the journal.
+  void take_truth(ActivePoint& point) const {
+    const auto found = done_index_->policies().find(point.point);
+    if (found == done_index_->policies().end()) return;
+    point.known.granted_truth.clear();
+    for (const SweepPolicy& policy : found->second) {
+      point.known.granted_truth.push_back(policy.granted_truth);
+    }
+  }
+
+  ActivePointPtr most_left() const {
+    ActivePointPtr most;
+    for (const ActivePointPtr& point : active_) {
+      if (!point->experiment || point->left.empty()) continue;
+      if (!most || point->left.size() > most->left.size()) most = point;
     }
     return most;
   }
 
-  bool being_made() const {
-    return std::ranges::any_of(active_, [](const ActivePoint& p) { return !p.experiment; });
+  bool more_may_come() const {
+    return std::ranges::any_of(active_, [&](const ActivePointPtr& p) {
+      return !p->experiment || (is_as_needed() && p->running > 0);
+    });
   }
 
   std::shared_ptr<const Experiment> experiment_of(std::size_t point) const {
@@ -281,8 +344,9 @@ class Sweep {
     }
   }
 
-  /// Call without the lock. False if interrupted or failed.
-  bool run_unit(const Experiment& experiment, const SweepUnit& unit) {
+  /// Call without the lock. Nothing if interrupted or failed.
+  std::optional<std::vector<SweepRun>> run_unit(const Experiment& experiment,
+                                                const SweepUnit& unit) {
     try {
       const Replication replication =
           experiment.run(unit.replication,
@@ -300,12 +364,12 @@ class Sweep {
         note_failures(unit, failures);
       }
       journal_.add_runs(unit, runs);
-      return true;
+      return runs;
     } catch (const Interrupted&) {
-      return false;
+      return std::nullopt;
     } catch (...) {
       fail(unit, std::current_exception());
-      return false;
+      return std::nullopt;
     }
   }
 
@@ -340,12 +404,13 @@ class Sweep {
   const SweepPlan& plan_;
   SweepJournalWriter& journal_;
   const SweepOptions& options_;
-  const std::map<SweepUnit, std::size_t>* done_ = nullptr;
+  const SweepJournalIndex* done_index_ = nullptr;
+  const std::map<SweepUnit, std::size_t>* done_ = nullptr;        ///< its units
   const std::shared_ptr<InputCache> files_ = files_of(options_);  ///< shared by all points
 
   std::mutex mutex_;  ///< guards the next four
   std::condition_variable changed_;
-  std::list<ActivePoint> active_;  ///< erased by its own thread only
+  std::list<ActivePointPtr> active_;  ///< begun, and not all of their replications finished
   std::size_t next_point_;
   SweepOutcome outcome_;
 
@@ -364,8 +429,9 @@ class Sweep {
 }  // namespace
 
 SweepIdentity sweep_identity(const SweepPlan& plan) {
-  return {version(),        commit(),      plan.dump_yaml(),
-          plan.base().seed, plan.points(), plan.total_replications()};
+  return {version(),         commit(),      plan.dump_yaml(),
+          plan.base().seed,  plan.points(), plan.total_replications(),
+          plan.until().any()};
 }
 
 void check_resumable(const SweepJournalIndex& journal, const SweepPlan& plan) {

@@ -19,13 +19,13 @@
 namespace corun::inline runner {
 
 /// One of `of` equal parts of a sweep, counted from 1. Points are assigned in turn; with fewer than
-/// four points per part, replications are.
+/// four points per part, replications are, unless points stop when they have enough of them.
 struct SweepShard {
   std::size_t number = 1;
   std::size_t of = 1;
 
   bool holds(const SweepPlan& plan, const SweepUnit& unit) const {
-    if (plan.points() >= 4 * of) return unit.point % of == number - 1;
+    if (plan.points() >= 4 * of || plan.until().any()) return unit.point % of == number - 1;
     return (unit.point + unit.replication) % of == number - 1;
   }
 };
@@ -68,9 +68,9 @@ struct SweepNote {
 };
 
 struct SweepOutcome {
-  std::size_t finished = 0;      ///< replications of this shard that the journal holds now
-  std::size_t total = 0;         ///< replications of this shard
-  std::size_t points = 0;        ///< whose replications ran now, in whole or in part
+  std::size_t finished = 0;  ///< replications of this shard that the journal holds now
+  std::size_t total = 0;     ///< replications of this shard, as far as is known which are needed
+  std::size_t points = 0;    ///< whose replications ran now, in whole or in part
   std::vector<SweepNote> notes;  ///< on these points, by first point, then text
   /// Policies that broke a rule in these replications, by the policy's label and the reason.
   std::vector<SweepNote> failures;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -32,14 +33,17 @@ class Cube {
     }
     replications_ = std::numeric_limits<std::size_t>::max();
     for (const std::size_t p : points_) {
-      replications_ = std::min(replications_, results.plan.replications(p));
+      of_point_.push_back(results.replications(p));
+      replications_ = std::min(replications_, of_point_.back());
     }
     for (const std::size_t c : columns) policies_.push_back(&results.policies[c]);
   }
 
   std::size_t points() const { return points_.size(); }
   std::size_t policies() const { return policies_.size(); }
+  /// That all points have, and that a point has.
   std::size_t replications() const { return replications_; }
+  std::size_t replications(std::size_t point) const { return of_point_[point]; }
   /// The number in the sweep of a point of the cube.
   std::size_t number(std::size_t point) const { return points_[point]; }
 
@@ -82,8 +86,13 @@ class Cube {
 
   /// By replication; NaN where a policy does not define the metric.
   std::vector<double> values(Metric m, std::size_t point, std::size_t policy) const {
-    std::vector<double> values(replications(), kNaN);
-    for (std::size_t r = 0; r < replications(); ++r) {
+    return values(m, point, policy, replications());
+  }
+  /// The same of the first `count` replications.
+  std::vector<double> values(Metric m, std::size_t point, std::size_t policy,
+                             std::size_t count) const {
+    std::vector<double> values(count, kNaN);
+    for (std::size_t r = 0; r < count; ++r) {
       if (defined(m, point, r)) values[r] = at(m, point, policy, r);
     }
     return values;
@@ -91,6 +100,7 @@ class Cube {
 
  private:
   std::vector<std::size_t> points_;
+  std::vector<std::size_t> of_point_;  ///< replications
   std::vector<const SweepResults::PolicyColumn*> policies_;
   std::size_t replications_ = 0;
 };
@@ -149,31 +159,36 @@ std::vector<Points> groups_of(const SweepResults& results, const Cube& cube, boo
   return groups;
 }
 
-/// Means over the points, by replication; NaN where the metric is not defined at one of them.
+/// Means over the points, by replication, of the first `count`; NaN where the metric is not defined at one of them.
 std::vector<double> means_over(const Cube& cube, Metric metric, const Points& points,
-                               std::size_t policy) {
-  std::vector<double> means(cube.replications(), 0);
+                               std::size_t policy, std::size_t count) {
+  std::vector<double> means(count, 0);
   for (const std::size_t p : points) {
-    const std::vector<double> values = cube.values(metric, p, policy);
+    const std::vector<double> values = cube.values(metric, p, policy, count);
     for (std::size_t r = 0; r < means.size(); ++r) means[r] += values[r];
   }
   for (double& mean : means) mean /= static_cast<double>(points.size());
   return means;
 }
 
-/// Means of all configurations and policies by the metric, the best first; ties by policy, then point.
+/// Means of all configurations and policies by the metric, the best first; ties by policy, then point. Over the
+/// replications that all their points have.
 std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric,
                                         const std::vector<Points>& configurations) {
   struct Candidate {
     ConfigurationAnswer answer;
     const Points* points;
   };
+  std::size_t count = std::numeric_limits<std::size_t>::max();
+  for (const Points& points : configurations) {
+    for (const std::size_t p : points) count = std::min(count, cube.replications(p));
+  }
   std::vector<Candidate> candidates;
   for (std::size_t q = 0; q < cube.policies(); ++q) {
     for (const Points& points : configurations) {
       const auto never = [&](std::size_t p) { return never_shares_at(cube, metric, p, q); };
       if (std::ranges::all_of(points, never)) continue;
-      std::vector<double> values = means_over(cube, metric, points, q);
+      std::vector<double> values = means_over(cube, metric, points, q, count);
       std::erase_if(values, [](double value) { return std::isnan(value); });
       if (values.empty()) continue;
       candidates.push_back({{cube.number(points.front()), q, mean_interval(values)}, &points});
@@ -186,7 +201,7 @@ std::vector<ConfigurationAnswer> ranked(const Cube& cube, Metric metric,
   std::vector<double> best;
   for (Candidate& candidate : candidates) {
     const std::vector<double> values =
-        means_over(cube, metric, *candidate.points, candidate.answer.policy);
+        means_over(cube, metric, *candidate.points, candidate.answer.policy, count);
     if (answers.empty()) {
       best = values;
     } else {
@@ -536,7 +551,7 @@ void answer_differences(const Cube& cube, const Comparison& comparison,
         for (std::size_t p = 0; p < cube.points(); ++p) {
           differences.clear();
           RunningMean mean;
-          for (std::size_t r = 0; r < cube.replications(); ++r) {
+          for (std::size_t r = 0; r < cube.replications(p); ++r) {
             const double d =
                 cube.at(metric, p, answer.better, r) - cube.at(metric, p, answer.worse, r);
             if (!std::isnan(d)) differences.push_back(d);

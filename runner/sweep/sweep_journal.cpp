@@ -85,6 +85,7 @@ std::string header_payload(const SweepIdentity& identity) {
   json["seed"] = identity.seed;
   json["points"] = identity.points;
   json["replications"] = identity.replications;
+  json["as_needed"] = identity.as_needed;
   json["reals"] = kSweepReals;
   json["config"] = identity.config;
   return "H" + json.dump();
@@ -220,8 +221,13 @@ void SweepJournalIndex::take_header(std::string_view payload) {
   if (!payload.starts_with('H')) throw damaged();
   try {
     const Json json = record_of(payload);
-    identity_ = {json.at("corun_version"), json.at("commit"), json.at("config"),
-                 json.at("seed"),          json.at("points"), json.at("replications")};
+    identity_ = {json.at("corun_version"),
+                 json.at("commit"),
+                 json.at("config"),
+                 json.at("seed"),
+                 json.at("points"),
+                 json.at("replications"),
+                 json.value("as_needed", false)};
     if (json.at("reals").get<std::size_t>() == kSweepReals) return;
   } catch (const Json::exception&) {
     throw damaged();

@@ -45,6 +45,7 @@ struct SweepIdentity {
   std::uint64_t seed = 0;
   std::size_t points = 0;
   std::size_t replications = 0;  ///< of all points
+  bool as_needed = false;        ///< points may stop before these (SweepUntil)
 
   bool operator==(const SweepIdentity&) const = default;
 };

@@ -28,6 +28,7 @@ using NodeKind = YamlNode::Kind;
 constexpr std::string_view kSection = "sweep";
 constexpr std::array<std::string_view, 4> kWays = {"grid", "list", "random", "latin-hypercube"};
 constexpr std::string_view kScenario = "scenario";
+constexpr std::string_view kUntil = "until";
 constexpr std::size_t kKeysMax = 100;
 constexpr std::size_t kBytesMax = std::size_t{256} << 20U;  // lists of points may be long
 
@@ -236,12 +237,16 @@ SweepPlan SweepPlan::from_tree(YamlNode root, const std::string& directory,
   const std::string expected = fmt::format("one of {}", fmt::join(kWays, ", "));
   if (section.kind != NodeKind::kMap) refuse(section, "sweep", expected);
   std::vector<std::string_view> known(kWays.begin(), kWays.end());
-  known.push_back(kScenario);
+  known.insert(known.end(), {kScenario, kUntil});
   check_keys(section, "sweep", known);
+  std::vector<const YamlNode*> ways;
+  for (const YamlNode& child : section.children) {
+    if (child.key != kScenario && child.key != kUntil) ways.push_back(&child);
+  }
+  if (ways.size() != 1) refuse(section, "sweep", expected);
+  const YamlNode& way = *ways.front();
   const YamlNode* const scenario = section.find(kScenario);
-  if (section.children.size() != (scenario == nullptr ? 1U : 2U))
-    refuse(section, "sweep", expected);
-  const YamlNode& way = section.children[&section.children.front() == scenario ? 1 : 0];
+  if (const YamlNode* until = section.find(kUntil)) plan.until_ = read_sweep_until(*until);
   if (way.key == "grid") plan.read_grid(way);
   if (way.key == "list") plan.read_list(way);
   if (way.key == "random") plan.read_space(way, false);
@@ -452,6 +457,7 @@ std::string SweepPlan::dump_yaml() const {
     }
     out += fmt::format("  scenario: [{}]\n", fmt::join(scenario, ", "));
   }
+  if (until_.any()) out += "  until: " + until_.text() + "\n";
   out += "  list:\n";
   for (std::size_t p = 0; p < points(); ++p) {
     std::string values;

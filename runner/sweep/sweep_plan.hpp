@@ -10,6 +10,7 @@
 #include "policies/catalog.hpp"
 #include "runner/config/config.hpp"
 #include "runner/config/config_overrides.hpp"
+#include "runner/sweep/sweep_until.hpp"
 #include "support/yaml_tree.hpp"
 
 /// The configurations of a sweep (docs/sweeps.md): an ordinary configuration with an additional
@@ -49,6 +50,8 @@ class SweepPlan {
   const std::string& text(std::size_t point, std::size_t key) const {
     return values_[key][chosen_[point * keys_.size() + key]].text;
   }
+  /// When a point needs no more replications; then those of a point are the most that it may have.
+  const SweepUntil& until() const { return until_; }
   /// Replications of a point (which may be swept, too), and of all points.
   std::size_t replications(std::size_t point) const { return replications_[point]; }
   std::size_t total_replications() const { return total_; }
@@ -84,6 +87,7 @@ class SweepPlan {
   std::vector<std::size_t> key_offsets_;
   std::vector<bool> is_scenario_;  ///< by key
   bool told_scenario_ = false;     ///< the section lists them
+  SweepUntil until_;
   std::vector<std::vector<Value>>
       values_;  ///< by key; the first means "keeps the configuration's value"
   std::vector<std::uint32_t> chosen_;  ///< by point and key: index into values_[key]

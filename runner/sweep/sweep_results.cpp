@@ -36,11 +36,28 @@ struct Contents {
   std::set<std::string> inputs;
   std::map<SweepUnit, Found> units;
   std::vector<std::size_t> points;                 ///< points with all replications
+  std::vector<std::size_t> replications;           ///< of these
   std::vector<std::vector<SweepPolicy>> policies;  ///< of these
-  std::size_t missing = 0;                         ///< replications
+  std::size_t found = 0;                           ///< replications of all points
+  std::size_t missing = 0;  ///< the same, as far as is known which are needed
   std::map<SweepUnit, std::vector<SweepFailure>> failures;
   std::map<std::string, std::set<std::size_t>> notes;  ///< points by text
 };
+
+/// The replications that a point needs; up to its next look, if it stops when it has enough and has not.
+std::size_t needed_of(const Contents& c, std::size_t point,
+                      const std::vector<SweepPolicy>& policies) {
+  const std::size_t most = c.plan.replications(point);
+  if (!c.plan.until().any()) return most;
+  SweepPointRuns known;
+  for (const SweepPolicy& policy : policies) known.granted_truth.push_back(policy.granted_truth);
+  const auto runs_of = [&](std::size_t r) -> std::optional<std::vector<SweepRun>> {
+    const auto at = c.units.find({point, r});
+    if (at == c.units.end()) return std::nullopt;
+    return at->second.journal->read(at->second.offset);
+  };
+  return need_of(c.plan.until(), most, known, runs_of).count;
+}
 
 Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bool allow_missing,
                 const SweepPlan* plan) {
@@ -52,6 +69,8 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
              {},
              {},
              {},
+             {},
+             0,
              0,
              {},
              {}};
@@ -103,10 +122,14 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
   std::size_t first_missing = c.plan.points();
   for (std::size_t p = 0; p < c.plan.points(); ++p) {
     std::size_t here = 0;
-    for (std::size_t r = 0; r < c.plan.replications(p); ++r) here += c.units.count({p, r});
-    c.missing += c.plan.replications(p) - here;
-    if (here == c.plan.replications(p) && policies.contains(p)) {
+    const std::size_t needed =
+        needed_of(c, p, policies.contains(p) ? policies.at(p) : std::vector<SweepPolicy>());
+    for (std::size_t r = 0; r < needed; ++r) here += c.units.count({p, r});
+    c.found += here;
+    c.missing += needed - here;
+    if (here == needed && policies.contains(p)) {
       c.points.push_back(p);
+      c.replications.push_back(needed);
       c.policies.push_back(policies.at(p));
       for (const std::string& text : notes[p]) c.notes[text].insert(p);
     } else {
@@ -118,8 +141,7 @@ Contents gather(std::span<const std::unique_ptr<SweepJournalIndex>> journals, bo
         first.path(),
         fmt::format("{} of {} replications are missing{}, the first of {}; run the other "
                     "shards, continue them, or give --partial",
-                    c.missing, c.plan.total_replications(),
-                    journals.size() > 1 ? " in these parts" : "",
+                    c.missing, c.found + c.missing, journals.size() > 1 ? " in these parts" : "",
                     printable(c.plan.describe(first_missing), 200)));
   }
   return c;
@@ -175,8 +197,7 @@ class Layout {
     write_attribute(root, "config", c_.identity.config);
     write_attribute(root, "seed", c_.identity.seed);
     write_attribute(root, "points", static_cast<std::int64_t>(c_.points.size()));
-    write_attribute(root, "replications",
-                    static_cast<std::int64_t>(c_.identity.replications - c_.missing));
+    write_attribute(root, "replications", static_cast<std::int64_t>(c_.found));
     write_attribute(root, "complete", std::int64_t{c_.missing == 0 ? 1 : 0});
     write_attribute(root, "inputs", std::vector<std::string>(c_.inputs.begin(), c_.inputs.end()));
   }
@@ -240,11 +261,15 @@ class Layout {
 
   void points() const {
     using C = Columns<std::size_t>;
+    std::map<std::size_t, std::size_t> replications;  // by point
+    for (std::size_t i = 0; i < c_.points.size(); ++i) {
+      replications[c_.points[i]] = c_.replications[i];
+    }
     std::vector<ColumnOf<std::size_t>> columns{
         C::int64("point", "number of the point, from 0, in the order of the sweep",
                  [](std::size_t point) { return point; }),
         C::int64("point_replications", "replications of the point",
-                 [this](std::size_t point) { return c_.plan.replications(point); })};
+                 [&](std::size_t point) { return replications.at(point); })};
     for (std::size_t k = 0; k < c_.plan.keys().size(); ++k) columns.push_back(column_of_key(k));
     TableOf<std::size_t> table(file_, "points", "one row per point", std::move(columns));
     for (const std::size_t p : c_.points) table.add(p);
@@ -296,7 +321,7 @@ class Layout {
         false);
     for (std::size_t i = 0; i < c_.points.size(); ++i) {
       const std::size_t p = c_.points[i];
-      const std::size_t count = c_.plan.replications(p);
+      const std::size_t count = c_.replications[i];
       std::vector<std::vector<SweepRun>> runs;
       for (std::size_t r = 0; r < count; ++r) {
         const Found& found = c_.units.at({p, r});
@@ -419,6 +444,12 @@ std::vector<std::size_t> SweepResults::points() const {
   return there;
 }
 
+std::size_t SweepResults::replications(std::size_t point) const {
+  std::size_t most = 0;
+  for (const PolicyColumn& policy : policies) most = std::max(most, policy.values[point].size());
+  return most;
+}
+
 SweepResults read_sweep_results(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -468,6 +499,20 @@ SweepResults read_sweep_results(const std::string& path) {
       }
     }
     for (auto& column : results.policies) column.values.resize(results.plan.points());
+    std::vector<std::size_t> count_of_point(results.plan.points());
+    {
+      const TableReader table(file, "points");
+      const auto points = table.integers("point");
+      const auto counts = table.integers("point_replications");
+      for (std::size_t row = 0; row < table.rows(); ++row) {
+        if (points[row] < 0 || counts[row] < 0) throw damaged();
+        const auto p = static_cast<std::size_t>(points[row]);
+        const auto count = static_cast<std::size_t>(counts[row]);
+        if (p >= results.plan.points() || count > results.plan.replications(p)) throw damaged();
+        if (!results.plan.until().any() && count != results.plan.replications(p)) throw damaged();
+        count_of_point[p] = count;
+      }
+    }
     const TableReader table(file, "metrics");
     const auto point = table.integers("point");
     const auto label = table.texts("label");
@@ -480,9 +525,9 @@ SweepResults read_sweep_results(const std::string& path) {
       if (at == column_of.end() || point[row] < 0 || replication[row] < 0) throw damaged();
       const auto p = static_cast<std::size_t>(point[row]);
       const auto r = static_cast<std::size_t>(replication[row]);
-      if (p >= results.plan.points() || r >= results.plan.replications(p)) throw damaged();
+      if (p >= results.plan.points() || r >= count_of_point[p]) throw damaged();
       auto& values = results.policies[at->second].values[p];
-      values.resize(results.plan.replications(p), undefined);
+      values.resize(count_of_point[p], undefined);
       rows.push_back(&values[r]);
     }
     if (has_table(file, "failures")) {

@@ -19,7 +19,7 @@ inline constexpr const char* kSweepResultsKind = "corun sweep";
 /// Makes one results file of the journals of a sweep and returns the number of missing
 /// replications. `plan`: the sweep's, or null to read it from the journals. Throws InputError,
 /// which begins with the journal's path, if journals are of different sweeps, contradict each other
-/// or lack replications. With `allow_missing`, points that lack replications are left out instead,
+/// or lack replications. Points that stop when they have enough have those that they need (SweepUntil). With `allow_missing`, points that lack replications are left out instead,
 /// and attribute `complete` is 0.
 std::size_t write_sweep_results(const std::string& path,
                                 std::span<const std::unique_ptr<SweepJournalIndex>> journals,
@@ -57,6 +57,8 @@ struct SweepResults {
 
   /// The points that the file has, ascending.
   std::vector<std::size_t> points() const;
+  /// Of a point; 0 if the file lacks it.
+  std::size_t replications(std::size_t point) const;
 };
 
 /// Throws InputError, which begins with the path, if the file is no sweep's results, of another

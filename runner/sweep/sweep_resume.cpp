@@ -123,7 +123,7 @@ SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const Swe
 }
 
 void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
-                 const std::string& output, Existing existing) {
+                 const std::string& output, Existing existing, bool partial) {
   if (existing == Existing::kReplace || !is_filled(output)) return;
   const auto there = identity_of_results(output);
   const SweepIdentity& now = journals.front()->identity();
@@ -141,7 +141,9 @@ void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
   if (!std::ranges::all_of(there->inputs, known)) {
     refuse_existing(output, kOutputFlag, "holds results of this sweep with other inputs");
   }
-  if (there->complete && units.size() < now.replications) {
+  // How many replications there are of points that stop when they have enough, is not known here.
+  const bool may_lack = now.as_needed ? partial : units.size() < now.replications;
+  if (there->complete && may_lack) {
     refuse_existing(output, kOutputFlag, "holds the complete results of this sweep");
   }
 }

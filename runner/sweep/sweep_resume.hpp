@@ -39,9 +39,10 @@ SweepStart begin_sweep(const SweepPlan& plan, const SweepFiles& files, const Swe
                        Existing existing);
 
 /// Throws InputError if the merged journals may not replace the file at `output`: they may if it holds
-/// results of the same sweep and inputs, unless these are complete and the journals are not.
+/// results of the same sweep and inputs, unless these are complete and the journals are not. `partial`: the journals need not
+/// be complete.
 void check_merge(std::span<const std::unique_ptr<SweepJournalIndex>> journals,
-                 const std::string& output, Existing existing);
+                 const std::string& output, Existing existing, bool partial);
 
 /// Runs the replications that the journal lacks; removes a journal that stays empty.
 SweepOutcome run_journalled(const SweepPlan& plan, const SweepStart& start, SweepOptions options);

@@ -38,6 +38,7 @@ Json identity_json(const SweepIdentity& identity) {
   json["seed"] = identity.seed;
   json["points"] = identity.points;
   json["replications"] = identity.replications;
+  json["as_needed"] = identity.as_needed;
   json["config"] = identity.config;
   return json;
 }
@@ -52,7 +53,7 @@ std::optional<StoreHead> head_of(std::string_view bytes) {
   const Json json = parse_limited_json<Json>(bytes, kHeadLimits).value_or(Json());
   try {
     StoreHead head{{json.at("corun_version"), json.at("commit"), json.at("config"), json.at("seed"),
-                    json.at("points"), json.at("replications")},
+                    json.at("points"), json.at("replications"), json.value("as_needed", false)},
                    json.at("chunk_units")};
     if (json.at("kind") != kStoreKind || head.chunk_units == 0 || head.identity.replications == 0) {
       return std::nullopt;
@@ -167,12 +168,14 @@ std::optional<std::string> SweepStore::records_of(std::size_t chunk) const {
   if (!records) return std::nullopt;
   const auto units = units_of_records(*records);
   const auto [first, end] = units_of(chunk);
-  if (units && units->size() == end - first) return records;
+  // How many replications points have that stop when they have enough, the merge knows.
+  if (units && (identity_.as_needed || units->size() == end - first)) return records;
   throw InputError(objects_->place() + "/" + chunk_name(chunk),
                    "is damaged; remove it, and a worker makes it anew");
 }
 
-SweepUnits::SweepUnits(const SweepPlan& plan) : first_of_point_(plan.points() + 1) {
+SweepUnits::SweepUnits(const SweepPlan& plan)
+    : first_of_point_(plan.points() + 1), whole_points_(plan.until().any()) {
   for (std::size_t p = 0; p < plan.points(); ++p) {
     first_of_point_[p + 1] = first_of_point_[p] + plan.replications(p);
   }
@@ -182,7 +185,9 @@ SweepUnit SweepUnits::unit(std::size_t number) const {
   const auto after = std::ranges::upper_bound(first_of_point_, number);
   if (after == first_of_point_.end()) return {first_of_point_.size() - 1, 0};
   const auto point = static_cast<std::size_t>(after - first_of_point_.begin()) - 1;
-  return {point, number - first_of_point_[point]};
+  const std::size_t replication = number - first_of_point_[point];
+  if (whole_points_ && replication > 0) return {point + 1, 0};
+  return {point, replication};
 }
 
 std::vector<std::size_t> write_journal(const SweepStore& store, SweepJournalWriter& journal) {

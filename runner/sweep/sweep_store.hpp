@@ -12,7 +12,7 @@
 #include "runner/sweep/sweep.hpp"
 #include "runner/sweep/sweep_journal.hpp"
 #include "runner/sweep/sweep_plan.hpp"
-#include "support/object_store.hpp"
+#include "support/objects/object_store.hpp"
 
 /// A sweep in a store that workers on several machines share (docs/sweeps.md). Its units, in order of point and
 /// replication, are divided into chunks of equal numbers. The store holds
@@ -64,7 +64,8 @@ class SweepStore {
   std::size_t chunk_units_ = 1;
 };
 
-/// The units of a sweep by their number.
+/// The units of a sweep by their number. If points stop when they have enough replications, a point is not divided: it is
+/// in the range that has its first unit, and units count as if none stopped.
 class SweepUnits {
  public:
   explicit SweepUnits(const SweepPlan& plan);
@@ -76,6 +77,7 @@ class SweepUnits {
   SweepUnit unit(std::size_t number) const;
 
   std::vector<std::size_t> first_of_point_;  ///< and the number of all units
+  bool whole_points_ = false;
 };
 
 /// Writes the finished chunks as a journal of the sweep; returns the chunks that are missing, ascending. InputError as

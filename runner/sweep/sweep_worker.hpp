@@ -29,7 +29,7 @@ struct SweepWorkerOutcome {
   std::vector<SweepNote> failures;  ///< of policies that broke a rule, in these chunks
 };
 
-/// How many units take about `seconds`, by units from the first on that this runs and drops; at least 1, at most all. Of
+/// How many units take about `seconds` of the processor's time by thread, by units from the first on that this runs and drops; at least 1, at most all. Of
 /// the options the worker's name and scratch directory and `sweep` are used.
 std::size_t units_that_take(double seconds, const SweepPlan& plan, const SweepUnits& units,
                             const SweepWorkerOptions& options);

@@ -57,6 +57,7 @@ LIBRARIES = {
     "Qhull": (r"libqhull[a-z_]*/.*", r"models/elastic/triangulation\.cpp$"),
     "XGBoost": (r"xgboost/.*", r"models/learners/(boosting|forest|xgboost_library)\.cpp$"),
     "ONNX": (r"(onnx|google/protobuf)/.*", r"predictors/onnx/[^/]*\.cpp$"),
+    "libcurl": (r"curl/.*", r"support/objects/curl_library\.hpp$"),
     "pybind11": (r"(pybind11/.*|Python\.h)", r"python/bindings/"),
 }
 STANDARD = re.compile(r"[a-z_0-9]+")  # headers of the C++ standard library have neither slash nor suffix

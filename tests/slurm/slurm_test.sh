@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A sweep on a real Slurm gives the bytes of a local run, though one of its tasks is killed and another
-# requeued while they run.
+# A sweep on a real Slurm of two nodes gives the bytes of a local run, though one of its tasks is killed and another
+# requeued while they run: in fixed shards (--slurm), and by workers of a store (--launcher slurm).
 #
 # usage: slurm_test.sh CORUN
 #
@@ -70,7 +70,7 @@ free_port() {
 
 queue_is_empty() { [[ -z $(timeout 5 squeue -h 2>/dev/null) ]]; }
 
-# ---- a Slurm of one node ------------------------------------------------------------------------
+# ---- a Slurm of two nodes -----------------------------------------------------------------------
 
 cd "$FOLDER"
 mkdir munge state spool
@@ -88,7 +88,6 @@ cat >slurm.conf <<CONF
 ClusterName=corun
 SlurmctldHost=$HOST(127.0.0.1)
 SlurmctldPort=$(free_port)
-SlurmdPort=$(free_port)
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 AuthType=auth/munge
 AuthInfo=socket=$FOLDER/munge/socket,cred_expire=5
@@ -96,11 +95,11 @@ CredType=cred/munge
 SlurmUser=$USER_NAME
 SlurmdUser=$USER_NAME
 StateSaveLocation=$FOLDER/state
-SlurmdSpoolDir=$FOLDER/spool
+SlurmdSpoolDir=$FOLDER/spool/%n
 SlurmctldPidFile=$FOLDER/slurmctld.pid
-SlurmdPidFile=$FOLDER/slurmd.pid
+SlurmdPidFile=$FOLDER/slurmd.%n.pid
 SlurmctldLogFile=$FOLDER/slurmctld.log
-SlurmdLogFile=$FOLDER/slurmd.log
+SlurmdLogFile=$FOLDER/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
@@ -114,18 +113,22 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=2
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=5
-NodeName=$HOST NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
-PartitionName=all Nodes=$HOST Default=YES MaxTime=INFINITE State=UP
+NodeName=one NodeHostname=$HOST NodeAddr=127.0.0.1 Port=$(free_port) CPUs=2 State=UNKNOWN
+NodeName=two NodeHostname=$HOST NodeAddr=127.0.0.1 Port=$(free_port) CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=one,two Default=YES MaxTime=INFINITE State=UP
 CONF
 export SLURM_CONF=$FOLDER/slurm.conf
 slurmctld -D >"$FOLDER/slurmctld.out.log" 2>&1 &
 STARTED+=($!)
-slurmd -D >"$FOLDER/slurmd.out.log" 2>&1 &
-STARTED+=($!)
-node_is_idle() { [[ $(timeout 5 sinfo -h -o %t 2>/dev/null) == idle ]]; }
-wait_for 40 "an idle node" node_is_idle ||
-  skip "Slurm did not start here: $(tail -n 2 slurmctld.log slurmd.log 2>/dev/null | tr '\n' ' ')"
-echo "Slurm $(sinfo --version | cut -d' ' -f2) is up on $HOST"
+for node in one two; do
+  mkdir "spool/$node"
+  slurmd -D -N "$node" >"$FOLDER/slurmd.$node.out.log" 2>&1 &
+  STARTED+=($!)
+done
+nodes_are_idle() { [[ $(timeout 5 sinfo -h -o '%t %D' 2>/dev/null) == "idle 2" ]]; }
+wait_for 40 "two idle nodes" nodes_are_idle ||
+  skip "Slurm did not start here: $(tail -n 2 slurmctld.log slurmd.*.log 2>/dev/null | tr '\n' ' ')"
+echo "Slurm $(sinfo --version | cut -d' ' -f2) is up on $HOST, two nodes"
 
 # ---- the sweep, here and there ------------------------------------------------------------------
 
@@ -174,4 +177,35 @@ grep -q "ended with status 137 in attempt 1" jobs/shard-1.log || fail "shard 1 d
 restarts=$(scontrol -o show job "${array}_2" 2>/dev/null | sed -n 's/.* Restarts=\([0-9]*\) .*/\1/p')
 [[ $restarts == 1 ]] || fail "shard 2 was not requeued (restarts: ${restarts:-unknown})"
 cmp local.h5 jobs/results.h5 || fail "the results differ from those of the local run"
-echo "PASSED: $(stat -c %s local.h5) bytes, the same as of the local run"
+echo "shards: $(stat -c %s local.h5) bytes, the same as of the local run"
+
+# ---- workers of a store -------------------------------------------------------------------------
+
+"$CORUN" sweep sweep.yaml --launcher slurm --store store --tasks 4 --threads 1 --output workers.sbatch --quiet
+# Small chunks, and claims that lapse soon: the sweep is a short one.
+sed -i "s/^exec .*/& --chunk 60 --lapse 2/" workers.sbatch
+array=$(sbatch --parsable --output="$FOLDER/worker-%a.log" workers.sbatch) || fail "workers.sbatch"
+
+# worker_pid: of the corun of one worker.
+worker_pid() {
+  local process
+  for process in /proc/[0-9]*; do
+    [[ $(tr '\0' ' ' 2>/dev/null <"$process/cmdline") == "$CORUN sweep "*"--worker $FOLDER/store "* ]] || continue
+    echo "${process#/proc/}"
+    return
+  done 2>/dev/null
+  return 1
+}
+has_chunks() { (($(find store -name '*.chunk' 2>/dev/null | wc -l) >= $1)); }
+on_two_nodes() { [[ $(squeue -h -t R -o %N | sort -u | tr '\n' ' ') == "one two " ]]; }
+wait_for 60 "workers on both nodes" on_two_nodes || fail "the workers are not on both nodes: $(squeue)"
+wait_for 60 "chunks" has_chunks 4 || fail "the workers finish no chunks"
+pid=$(worker_pid) || fail "the workers were over before one could be killed: make the sweep longer"
+kill -9 "$pid"
+scontrol requeue "${array}_3" || fail "worker 3 was over before it could be requeued"
+echo "killed one worker and requeued another after $(find store -name '*.chunk' | wc -l) chunks"
+wait_for 180 "the queue" queue_is_empty || fail "the workers did not end: $(squeue)"
+"$CORUN" sweep --status store
+"$CORUN" sweep --merge store --output workers.h5 --quiet || fail "the merge of the store"
+cmp local.h5 workers.h5 || fail "the results of the workers differ from those of the local run"
+echo "PASSED: shards and workers on two nodes give the bytes of the local run"

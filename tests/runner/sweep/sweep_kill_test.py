@@ -4,7 +4,8 @@ finished replication. An interrupt ends it with exit code 130 and keeps finished
 
 usage: sweep_kill_test.py CORUN
 
-Ten sweeps are killed once, at any time of their run; one sweep is killed ten times before it may finish.
+Ten sweeps are killed once, at any time of their run; one sweep is killed ten times before it may finish. Another one, whose
+points stop when they have enough replications, is killed, too.
 Finished replications are counted from the bytes of the journal: magic, then records (u32 size, u32 CRC-32,
 payload); the payload of a finished replication begins with 'R'.
 """
@@ -54,11 +55,11 @@ def finished(journal):
 class Sweep:
     """One sweep in a folder of its own."""
 
-    def __init__(self, program, folder, name):
+    def __init__(self, program, folder, name, *options):
         self.results = folder / f"{name}.h5"
         self.journal = folder / f"{name}.h5.journal"
         self.command = [program, "sweep", str(folder / "s.yaml"), "--output", str(self.results),
-                        "--threads", "2", "--resume", "--quiet"]
+                        "--threads", "2", "--resume", "--quiet", *options]
 
     def run(self):
         before = finished(self.journal)
@@ -130,6 +131,22 @@ def main():
                 break
         else:
             raise AssertionError("no sweep stopped with exit code 130 and kept what was finished")
+
+        until = ("--until", "0.1")
+        began = time.monotonic()
+        needed = Sweep(program, folder, "needed", *until).run()
+        life = time.monotonic() - began
+        assert needed != expected
+        hits = 0
+        for attempt in range(60):
+            if hits == 5:
+                break
+            sweep = Sweep(program, folder, f"needed{attempt // 3}", *until)
+            hits += sweep.kill_after(instants.uniform(0, 0.8 * life))
+            if attempt % 3 == 2:
+                assert sweep.run() == needed, f"{sweep.results} differs from the undisturbed run"
+        assert sweep.run() == needed, f"{sweep.results} differs from the undisturbed run"
+        assert hits == 5, f"only {hits} kills hit a sweep with --until"
     assert kills == 20, f"only {kills} kills hit a running sweep"
     assert max(kept) > 0, "no kill came after the first replication"
     print(f"20 kills; replications finished at each: {kept} of 1080; an undisturbed run took {life:.2f} s")

@@ -4,7 +4,7 @@
 usage: sweep_launchers_test.py CORUN
 
 GNU parallel and Snakemake run for real, and are named where they are not installed. The command of the Kubernetes Job runs as
-a pod would run it.
+a pod would run it; its manifest fits the schema of the Job API of an npm package, where npm is there and can fetch it.
 """
 import json
 import os
@@ -21,6 +21,23 @@ replications: 3
 sweep: {grid: {cluster.nodes: [1, 2, 3, 4]}}
 """
 LIMIT_S = 300
+SCHEMAS = "kubernetes-models@5.1.0"
+
+
+def schema_folder():
+    """A folder with the npm package, kept beside the build; nothing if it cannot be fetched."""
+    folder = pathlib.Path(sys.argv[1]).resolve().parent / "kubernetes"
+    if (folder / "node_modules" / "kubernetes-models").is_dir():
+        return folder
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        return None
+    folder.mkdir(exist_ok=True)
+    try:
+        fetched = subprocess.run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", SCHEMAS],
+                                 capture_output=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return None
+    return folder if fetched.returncode == 0 else None
 
 
 def main():
@@ -50,6 +67,17 @@ def main():
                 continue
             run(*command, env={**os.environ, "HOME": str(folder), "PARALLEL_HOME": str(folder)}, capture_output=True)
             assert results.read_bytes() == whole, f"the results by {engine} differ"
+
+        schemas = schema_folder()
+        if schemas is None:
+            skipped.append(f"the schema of Kubernetes' Job (npm, {SCHEMAS})")
+        else:
+            check = "kubernetes_job_test.mjs"
+            shutil.copy(pathlib.Path(__file__).parent / check, schemas)
+            for store in ("a store", "s3://bucket/store"):
+                run(*sweep, "--launcher", "kubernetes", "--store", store, "--output", "job.json")
+                run("node", str(schemas / check), str(folder / "job.json"))
+                (folder / "job.json").unlink()
 
         results = launcher("kubernetes")
         container = json.loads((folder / "kubernetes").read_text())["spec"]["template"]["spec"]["containers"][0]

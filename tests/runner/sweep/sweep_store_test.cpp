@@ -17,7 +17,7 @@
 #include "runner/sweep/sweep_results.hpp"
 #include "runner/sweep/sweep_worker.hpp"
 #include "sim/error.hpp"
-#include "support/object_store.hpp"
+#include "support/objects/object_store.hpp"
 #include "tests/helpers/program.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 
@@ -292,6 +292,15 @@ TEST(SweepLaunchers, StartWorkersOfTheStore) {
   EXPECT_EQ(job["spec"]["completions"], 12);
   EXPECT_EQ(job["spec"]["template"]["spec"]["containers"][0]["command"][4],
             "policies=[{name: fcfs}]");
+  EXPECT_EQ(job["spec"]["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"],
+            "corun-sweep");
+  sweep.bucket = true;
+  sweep.store = "s3://bucket/store";
+  const auto pod = nlohmann::json::parse(
+      launcher_text(Launcher::kKubernetes, sweep))["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["volumes"][0]["configMap"]["name"], "corun-sweep");
+  EXPECT_EQ(pod["containers"][0]["volumeMounts"][0]["mountPath"], "/home");
+  EXPECT_EQ(pod["containers"][0]["envFrom"][0]["secretRef"]["name"], "corun-sweep");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "support/object_store.hpp"
+#include "support/objects/object_store.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
+#include "support/objects/s3_store.hpp"
 
 namespace corun::inline support {
 
@@ -94,6 +95,11 @@ std::unique_ptr<ObjectStore> open_folder_store(const std::string& path, const st
         flag, "cannot write in '" + printable(path) + "'; give a folder that you may write to");
   }
   return std::make_unique<FolderStore>(path);
+}
+
+std::unique_ptr<ObjectStore> open_object_store(const std::string& place, const std::string& flag,
+                                               bool make) {
+  return is_s3_place(place) ? open_s3_store(place, flag) : open_folder_store(place, flag, make);
 }
 
 }  // namespace corun::inline support

@@ -35,4 +35,9 @@ class ObjectStore {
 std::unique_ptr<ObjectStore> open_folder_store(const std::string& path, const std::string& flag,
                                                bool make);
 
+/// The store at a place that a user gave: a folder, or a bucket ("s3://BUCKET/PREFIX", which `make` does not make).
+/// InputError as the functions that open it.
+std::unique_ptr<ObjectStore> open_object_store(const std::string& place, const std::string& flag,
+                                               bool make);
+
 }  // namespace corun::inline support

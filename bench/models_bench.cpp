@@ -8,6 +8,7 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/catalog.hpp"

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "models/interference/boosted_trees.hpp"
 #include "models/interference/catalog.hpp"
@@ -92,6 +94,42 @@ void fit(benchmark::State& state, const InterferenceModelEntry& entry) {
 void fit_large(benchmark::State& state, const InterferenceModelEntry& entry) {
   const SpeedTable table = table_of(10'000, static_cast<std::uint32_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(entry.fit(table, {}));
+}
+
+/// A table of the size of a published one.
+struct PhaseTable {
+  std::string_view name;
+  std::int64_t co_runs;
+  std::uint32_t jobs;
+  std::uint32_t families;  ///< 0: none stated
+};
+constexpr std::array kPhaseTables{PhaseTable{"papers", 114, 31, 0},
+                                  PhaseTable{"lucid", 745, 60, 14},
+                                  PhaseTable{"large", 10'000, 150, 0}};
+
+SpeedTable table_of(const PhaseTable& size) {
+  SpeedTable table = table_of(size.co_runs, size.jobs);
+  for (std::uint32_t j = 0; j < size.jobs && size.families > 0; ++j) {
+    table.families.push_back(1 + j % size.families);
+  }
+  return table;
+}
+
+/// Parts of a fit of the default model, each on one thread: its members; then the intervals of new families, which are fitted
+/// when a prediction or a file first asks for them.
+void fit_member(benchmark::State& state, const PhaseTable& size, std::string_view member) {
+  const SpeedTable table = table_of(size);
+  const InterferenceModelEntry* const entry = corun::find_interference_model(member);
+  for (auto _ : state) benchmark::DoNotOptimize(entry->fit(table, {}));
+}
+void fit_families(benchmark::State& state, const PhaseTable& size) {
+  const SpeedTable table = table_of(size);
+  for (auto _ : state) {
+    state.PauseTiming();
+    const auto model = corun::find_interference_model("default")->fit(table, {});
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(model->save());
+  }
 }
 
 /// One co-run. Some iterations learn into one model, so it has up to 50 co-runs more than the argument.
@@ -230,6 +268,18 @@ int main(int argc, char** argv) {
         ->Arg(1'000'000)
         ->Iterations(1)
         ->Unit(benchmark::kMillisecond);
+  }
+  for (const PhaseTable& size : kPhaseTables) {
+    const auto add = [&](std::string_view phase, const auto& run) {
+      benchmark::RegisterBenchmark(fmt::format("fit-phases/{}/{}", size.name, phase).c_str(), run)
+          ->Unit(benchmark::kMillisecond);
+    };
+    for (const std::string_view member : {"factors", "gp", "boosted-trees"}) {
+      add(member, [&size, member](benchmark::State& state) { fit_member(state, size, member); });
+    }
+    if (size.families > 0) {
+      add("new-families", [&size](benchmark::State& state) { fit_families(state, size); });
+    }
   }
   for (const Kernels* const kernels : corun::usable_kernels()) {
     const auto add = [&](std::string_view what, void (*run)(benchmark::State&, const Kernels&)) {

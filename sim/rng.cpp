@@ -255,7 +255,10 @@ double Rng::gamma(double shape) {
     const double root = 1 + c * x;
     if (root <= 0) continue;
     const double v = root * root * root;
-    if (math::log(1 - uniform()) < 0.5 * x * x + d - d * v + d * math::log(v)) return d * v;
+    const double u = 1 - uniform();
+    // Implies the exact condition below, which takes two logarithms.
+    if (u < 1 - 0.0331 * (x * x) * (x * x)) return d * v;
+    if (math::log(u) < 0.5 * x * x + d - d * v + d * math::log(v)) return d * v;
   }
 }
 

@@ -15,7 +15,7 @@
 #include "models/formulas/pair_formula.hpp"
 #include "models/interference/fits/effort.hpp"
 #include "models/interference/fits/refuse.hpp"
-#include "models/learners/boosting.hpp"
+#include "models/learners/exact_boosting.hpp"
 #include "models/model_state.hpp"
 #include "models/vector_units/kernels.hpp"
 #include "sim/base/math.hpp"
@@ -187,7 +187,7 @@ Bag fit_bag(const Task& task, std::size_t number) {
   shape.seed =
       Rng(task.options.seed, Stream::kBoosting, static_cast<std::uint64_t>(number) << 32U).next() >>
       1U;
-  bag.trees = GradientBoosting(train, train.size() / target.size(), target, shape).trees();
+  bag.trees = boosted_exactly(train, train.size() / target.size(), target, shape);
   const std::vector<double> predicted = bag.trees.sums(test);
   for (std::size_t n = 0; n < predicted.size(); ++n) {
     bag.held_out[n].predicted = task.mean + predicted[n];

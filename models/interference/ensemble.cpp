@@ -22,6 +22,7 @@
 #include "models/model_state.hpp"
 #include "sim/base/half_width.hpp"
 #include "sim/base/math.hpp"
+#include "sim/base/parallel_for.hpp"
 
 namespace corun::inline models {
 
@@ -77,7 +78,8 @@ EnsembleModel EnsembleModel::of(
   model.list_workloads();
   model.novelty_ = Novelty(table);
   model.families_ = known_families(table);
-  model.new_family_factor_ = std::make_shared<NewFamilyFactor>(table, options);
+  model.new_family_factor_ = std::make_shared<NewFamilyFactor>(
+      table, options, dynamic_cast<const GpModel&>(*members[1]).parameters());
   model.widest_ = constant_deviation_of_few(table);
   model.sigma_ = excess_scatter(model, table);
   model.set_effort(options.effort);
@@ -160,13 +162,55 @@ EnsembleModel::Average EnsembleModel::average(const Mix& mix,
 double EnsembleModel::NewFamilyFactor::value() {
   std::call_once(computed_, [this] {
     if (table_ == nullptr) return;
-    factor_ = new_family_factor(*table_, options_);
+    factor_ = new_family_factor(*table_, options_, of_gp_);
     table_.reset();
   });
   return factor_;
 }
 
-double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOptions& options) {
+namespace {
+
+/// The co-runs of families that are held out of a table, and the others.
+struct HeldOutFamilies {
+  SpeedTable rest;
+  std::vector<PairQuery> asked;  ///< by jobs of the table
+  std::vector<double> measured;  ///< t of each
+};
+
+/// Every `folds`-th of the families, from number `fold` on.
+HeldOutFamilies hold_out_families(const SpeedTable& table,
+                                  const std::vector<std::uint64_t>& families, std::size_t fold,
+                                  std::size_t folds) {
+  const std::vector<bool> judged = judged_jobs(table);
+  const auto is_held = [&](std::uint32_t job) {
+    const auto at = std::ranges::lower_bound(families, table.family_of(job));
+    return table.family_of(job) != 0 &&
+           static_cast<std::size_t>(at - families.begin()) % folds == fold;
+  };
+  HeldOutFamilies out;
+  out.rest = table;
+  out.rest.rows.clear();
+  out.rest.groups.clear();
+  for (const SpeedTable::Row& row : table.rows) {
+    if (!is_held(row.a) && !is_held(row.b)) {
+      out.rest.rows.push_back(row);
+      continue;
+    }
+    const auto ask = [&](std::size_t of, std::size_t beside, double speed) {
+      if (std::isnan(speed) || !judged[of]) return;
+      out.asked.push_back({of, beside});
+      out.measured.push_back(-math::log(speed));
+    };
+    ask(row.a, row.b, row.speed_a);
+    ask(row.b, row.a, row.speed_b);
+  }
+  return out;
+}
+
+}  // namespace
+
+double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOptions& options,
+                                        const std::vector<double>& of_gp) {
   constexpr std::size_t kFolds = 4;
   constexpr double kPriorFamilies = 4;
   constexpr double kNarrowest = 0.5;
@@ -174,48 +218,31 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
   const std::vector<std::uint64_t> families = known_families(table);
   if (families.size() < 3) return 1;
   const std::size_t folds = std::min(kFolds, families.size());
-  const std::vector<bool> judged = judged_jobs(table);
-  std::vector<double> ratios;
-  for (std::size_t fold = 0; fold < folds; ++fold) {
-    const auto is_held = [&](std::uint32_t job) {
-      const auto at = std::ranges::lower_bound(families, table.family_of(job));
-      return table.family_of(job) != 0 &&
-             static_cast<std::size_t>(at - families.begin()) % folds == fold;
-    };
-    SpeedTable rest = table;
-    rest.rows.clear();
-    rest.groups.clear();
-    std::vector<PairQuery> asked;
-    std::vector<double> measured;
-    for (const SpeedTable::Row& row : table.rows) {
-      if (!is_held(row.a) && !is_held(row.b)) {
-        rest.rows.push_back(row);
-        continue;
-      }
-      const auto ask = [&](std::size_t of, std::size_t beside, double speed) {
-        if (std::isnan(speed) || !judged[of]) return;
-        asked.push_back({of, beside});
-        measured.push_back(-math::log(speed));
-      };
-      ask(row.a, row.b, row.speed_a);
-      ask(row.b, row.a, row.speed_b);
-    }
-    if (asked.empty() || rest.rows.size() < kPriorFamilies) continue;
-    std::vector<PairJob> jobs;
-    for (std::size_t j = 0; j < table.jobs.size(); ++j) {
-      jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
-    }
+  std::vector<PairJob> jobs;
+  for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+    jobs.push_back({table.jobs[j], {table.of(j), table.features.size()}});
+  }
+  std::vector<std::vector<double>> ratios_of(folds);
+  parallel_for(folds, options.threads, [&](std::size_t fold) {
+    const HeldOutFamilies held = hold_out_families(table, families, fold, folds);
+    if (held.asked.empty() || held.rest.rows.size() < kPriorFamilies) return;
+    FitOptions one = options;
+    one.threads = 1;
     std::array<std::vector<SpeedPrediction>, 2> said;
     try {
-      said[0] = GpModel::fit(rest, options).predict(jobs, asked);
-      said[1] = BoostedTrees::fit(rest, options).predict(jobs, asked);
+      said[0] = GpModel::fit_from(of_gp, held.rest, one).predict(jobs, held.asked);
+      said[1] = BoostedTrees::fit(held.rest, one).predict(jobs, held.asked);
     } catch (const std::invalid_argument&) {  // nothing measured outside the fold
-      continue;
+      return;
     }
-    for (std::size_t q = 0; q < asked.size(); ++q) {
+    for (std::size_t q = 0; q < held.asked.size(); ++q) {
       const Average a = average(kFar, std::array{said[0][q], said[1][q]}, kNoBound);
-      ratios.push_back(std::fabs(measured[q] - a.log_slowdown) / a.deviation);
+      ratios_of[fold].push_back(std::fabs(held.measured[q] - a.log_slowdown) / a.deviation);
     }
+  });
+  std::vector<double> ratios;
+  for (const std::vector<double>& of_fold : ratios_of) {
+    ratios.insert(ratios.end(), of_fold.begin(), of_fold.end());
   }
   if (ratios.empty()) return 1;
   std::ranges::sort(ratios);

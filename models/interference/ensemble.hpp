@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -118,17 +119,23 @@ class EnsembleModel final : public InterferenceModel {
   class NewFamilyFactor {
    public:
     explicit NewFamilyFactor(double factor) : factor_(factor) {}
-    NewFamilyFactor(const SpeedTable& table, const FitOptions& options)
-        : table_(std::make_unique<SpeedTable>(table)), options_(options) {}
+    /// `of_gp`: parameters of the member gp.
+    NewFamilyFactor(const SpeedTable& table, const FitOptions& options, std::vector<double> of_gp)
+        : table_(std::make_unique<SpeedTable>(table)),
+          options_(options),
+          of_gp_(std::move(of_gp)) {}
     double value();
 
    private:
     std::once_flag computed_;
     std::unique_ptr<SpeedTable> table_;  ///< until it is computed; null: factor_ is given
     FitOptions options_;
+    std::vector<double> of_gp_;
     double factor_ = 1;
   };
-  static double new_family_factor(const SpeedTable& table, const FitOptions& options);
+  /// `of_gp`: parameters of gp fitted to the whole table, where fits without a fold begin.
+  static double new_family_factor(const SpeedTable& table, const FitOptions& options,
+                                  const std::vector<double>& of_gp);
   /// Adds the members' new jobs to workloads_ and places_.
   void list_workloads();
 

@@ -12,6 +12,7 @@
 #include "models/interference/fits/effort.hpp"
 #include "models/interference/fits/lbfgs.hpp"
 #include "models/interference/fits/observations.hpp"
+#include "models/interference/gp/covariance_matrix.hpp"
 #include "models/interference/gp/refuse.hpp"
 #include "models/vector_units/kernels.hpp"
 #include "sim/base/half_width.hpp"
@@ -26,14 +27,42 @@ bool possible(double speed) { return std::isnan(speed) || (speed > 0 && std::isf
 
 // ---- fit ----------------------------------------------------------------------------------------
 
-GpModel::GpModel(gp::State state)
-    : state_(std::move(state)), posterior_(gp::Covariance(state_.parameters)) {
+GpModel::GpModel(gp::State state) : state_(std::move(state)) {
   const gp::Rows& rows = state_.data.rows;
   for (std::uint32_t j = 0; j < state_.data.keys.size(); ++j) know(j);
-  for (std::size_t a = 0; a < rows.observations.size(); ++a) posterior_.take_in(rows);
   for (std::size_t a = 0; a < rows.observations.size(); ++a) order_.add(rows);
-  precision_ = gp::Precision(posterior_.root(), order_.observations());
 }
+
+GpModel GpModel::of(gp::State state, const FitOptions* calibrated) {
+  GpModel model(std::move(state));
+  const gp::Rows& rows = model.state_.data.rows;
+  const std::size_t count = rows.observations.size();
+  const gp::Covariance covariance(model.state_.parameters);
+  const gp::Panels root = gp::inverse_root_of(
+      gp::covariance_matrix(rows, covariance, gp::kernels_between(rows.places, covariance)), count);
+  model.posterior_ = gp::Posterior(covariance, rows, root);
+  const gp::Panels precision = gp::precision_of(root, count);
+  model.precision_ = gp::Precision(precision, model.order_.observations());
+  if (calibrated != nullptr) {
+    model.state_.calibration = gp::calibrate(rows, model.state_.data.target, model.posterior_,
+                                             precision, calibrated->effort);
+  }
+  return model;
+}
+
+namespace {
+
+std::vector<double> least_of(const gp::Rows& rows, std::vector<double> start, int iterations) {
+  return minimise(
+      [&](const std::vector<double>& at, std::vector<double>& slope) {
+        gp::Evidence evidence = gp::evidence_of(rows, at);
+        slope = std::move(evidence.gradient);
+        return evidence.value;
+      },
+      std::move(start), iterations);
+}
+
+}  // namespace
 
 GpModel GpModel::fit(const SpeedTable& table, const FitOptions& options) {
   gp::State state{gp::training_set_of(table, kMostFitted, options.seed), {}, {}};
@@ -41,17 +70,27 @@ GpModel GpModel::fit(const SpeedTable& table, const FitOptions& options) {
   constexpr int kLeastRows = 60;
   const auto hyper_rows =
       static_cast<std::size_t>(steps_at(options.effort, static_cast<int>(kHyperRows), kLeastRows));
-  const gp::Rows few = state.data.rows.some(hyper_rows, options.seed);
-  state.parameters = minimise(
-      [&](const std::vector<double>& at, std::vector<double>& slope) {
-        Evidence evidence = gp::evidence_of(few, at);
-        slope = std::move(evidence.gradient);
-        return evidence.value;
-      },
-      gp::prior_medians(parameter_count(table.features)), steps_at(options.effort, kIterations, 2));
-  GpModel model(std::move(state));
-  model.state_.calibration = gp::calibrate(model.state_.data.rows, model.state_.data.target,
-                                           model.posterior_, options.effort);
+  int iterations = steps_at(options.effort, kIterations, 2);
+  state.parameters = gp::prior_medians(parameter_count(table.features));
+  // A step takes time in proportion to the cube of the rows, so few rows lead to where more of them end.
+  if (std::min(hyper_rows, state.data.rows.observations.size()) > kFirstRows) {
+    state.parameters = least_of(state.data.rows.some(kFirstRows, options.seed),
+                                std::move(state.parameters), iterations);
+    iterations = std::min(iterations, kLastIterations);
+  }
+  state.parameters = least_of(state.data.rows.some(hyper_rows, options.seed),
+                              std::move(state.parameters), iterations);
+  GpModel model = of(std::move(state), &options);
+  model.set_effort(options.effort);
+  return model;
+}
+
+GpModel GpModel::fit_from(const std::vector<double>& start, const SpeedTable& table,
+                          const FitOptions& options) {
+  gp::State state{gp::training_set_of(table, kMostFitted, options.seed), {}, {}};
+  state.parameters = least_of(state.data.rows.some(kFirstRows, options.seed), start,
+                              steps_at(options.effort, kLastIterations, 1));
+  GpModel model = of(std::move(state), &options);
   model.set_effort(options.effort);
   return model;
 }
@@ -305,7 +344,7 @@ nlohmann::json GpModel::save() const { return state_.save(); }
 
 GpModel GpModel::load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                       std::vector<WorkloadKey> workloads) {
-  return GpModel(gp::State::load(state, std::move(features), std::move(workloads)));
+  return of(gp::State::load(state, std::move(features), std::move(workloads)), nullptr);
 }
 
 }  // namespace corun::inline models

@@ -43,7 +43,7 @@
 /// The variances, r1, r2 and the lengths maximise the marginal likelihood times wide log-normal priors, which
 /// matter if there are few rows (MAP-II; Rasmussen and Williams, "Gaussian Processes for Machine Learning",
 /// 2006, section 5.4.1), by L-BFGS with analytic gradients, on at most kHyperRows directed rows, drawn by the
-/// seed. The effort of a fit scales these rows, the iterations and the jobs of the calibration, not the rows that the
+/// seed; a step takes time in proportion to their cube, so most steps are on kFirstRows. The effort of a fit scales these rows, the iterations and the jobs of the calibration, not the rows that the
 /// posterior takes in.
 ///
 /// The predicted speed is exp(-mean of t), the median. Intervals are those of the posterior times a factor
@@ -52,7 +52,7 @@
 /// learn() extends the inverse Cholesky factor and the inverse in O(rows^2): a millisecond per co-run at 1000
 /// rows. Parameters, standardisation and factors stay as fitted. A prediction
 /// (models/formulas/gp_formula.hpp) takes O(rows^2) per slowed job, then O(co-runners^2) per pair, where the
-/// co-runners are those of the rows. A fit of 1000 rows takes three seconds (bench/performance.md).
+/// co-runners are those of the rows. A fit of 1000 rows takes half a second (bench/performance.md).
 ///
 /// Known error: MAE of ISD in percentage points, of held-out pairs, unseen jobs and unseen families: 4.5, 7.0 and 8.3 on
 /// Lucid's table, 6.5, 15.3 and 26.5 on Gavel's P100; of the papers' pairs and unseen jobs 9.0 and 9.8. For unseen
@@ -66,6 +66,10 @@ class GpModel final : public InterferenceModel {
   static constexpr std::size_t kMostFeatures = gp::kMostFeatures;
   /// The most directed rows that parameters are fitted on.
   static constexpr std::size_t kHyperRows = 800;
+  /// Of more rows than kFirstRows, parameters are fitted on as many first, then from there on kHyperRows, with at most
+  /// kLastIterations steps.
+  static constexpr std::size_t kFirstRows = 300;
+  static constexpr int kLastIterations = 8;
   /// The most directed rows that a fit takes in; of more, it draws as many by the seed. learn() adds rows up
   /// to kMostHeld.
   static constexpr std::size_t kMostFitted = 2000;
@@ -75,6 +79,9 @@ class GpModel final : public InterferenceModel {
   /// measured speed; a speed not above 0 or not finite; a row of a missing job; a workload listed twice; a
   /// feature infinite, beyond 1e100 or, on a log scale, not above 0; more than kMostFeatures features.
   static GpModel fit(const SpeedTable& table, const FitOptions& options = {});
+  /// A fit to a part of a table from the parameters() of a fit to all of it: kLastIterations steps on kFirstRows rows.
+  static GpModel fit_from(const std::vector<double>& start, const SpeedTable& table,
+                          const FitOptions& options);
   /// `state`: from save(). std::invalid_argument if sizes do not fit each other or a number is out of range.
   static GpModel load(const nlohmann::json& state, std::vector<SpeedTable::Feature> features,
                       std::vector<WorkloadKey> workloads);
@@ -113,7 +120,10 @@ class GpModel final : public InterferenceModel {
   static Evidence evidence(const SpeedTable& table, std::span<const double> parameters);
 
  private:
+  /// Without posterior_ and precision_.
   explicit GpModel(gp::State state);
+  /// `calibrated`: the options of a fit, which calibrates; null: the state is calibrated.
+  static GpModel of(gp::State state, const FitOptions* calibrated);
   void know(std::uint32_t job);
   void learn(std::uint32_t slowed, std::uint32_t co_runner, double speed);
   void describe_equation(gp::Model& formula) const;

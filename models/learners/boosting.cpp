@@ -25,10 +25,8 @@ struct GradientBoosting::Library {
   int depth = 0;
 };
 
-GradientBoosting::GradientBoosting(std::span<const float> rows, std::size_t columns,
-                                   std::span<const float> target, const BoostingShape& shape,
-                                   std::span<const float> weights)
-    : library_(std::make_unique<Library>()) {
+void check_boosting(std::span<const float> rows, std::size_t columns, std::span<const float> target,
+                    const BoostingShape& shape) {
   const auto require = [](bool fine, const char* what) {
     if (!fine) throw std::invalid_argument(std::string("boosting: ") + what);
   };
@@ -39,16 +37,24 @@ GradientBoosting::GradientBoosting(std::span<const float> rows, std::size_t colu
           "a feature is infinite");
   require(std::all_of(target.begin(), target.end(), [](float x) { return std::isfinite(x); }),
           "a target is not finite");
-  require(weights.empty() ||
-              (weights.size() == target.size() &&
-               std::ranges::all_of(weights, [](float x) { return x > 0 && std::isfinite(x); })),
-          "a weight is not above 0");
   require(shape.rounds >= 1 && shape.depth >= 1 && shape.depth <= TreeEnsemble::kMostDepth,
           "rounds or depth out of bounds");
   require(shape.parallel >= 1, "a round needs a tree");
   require(share(shape.learning_rate) && share(shape.subsample) && share(shape.columns),
           "a share or the learning rate is not in (0, 1]");
   require(shape.lambda >= 0 && shape.leaf_weight >= 0, "lambda or the weight of a leaf is below 0");
+}
+
+GradientBoosting::GradientBoosting(std::span<const float> rows, std::size_t columns,
+                                   std::span<const float> target, const BoostingShape& shape,
+                                   std::span<const float> weights)
+    : library_(std::make_unique<Library>()) {
+  check_boosting(rows, columns, target, shape);
+  if (!weights.empty() &&
+      (weights.size() != target.size() ||
+       !std::ranges::all_of(weights, [](float x) { return x > 0 && std::isfinite(x); }))) {
+    throw std::invalid_argument("boosting: a weight is not above 0");
+  }
 
   const xgboost::Matrix train = xgboost::make_matrix(rows, target.size(), columns);
   xgboost::set_labels(train, target);

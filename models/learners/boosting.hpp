@@ -31,6 +31,10 @@ struct BoostingShape {
   int parallel = 1;
 };
 
+/// std::invalid_argument: sizes that do not fit, infinities, a shape out of bounds.
+void check_boosting(std::span<const float> rows, std::size_t columns, std::span<const float> target,
+                    const BoostingShape& shape);
+
 class GradientBoosting {
  public:
   /// `rows`: features, row-major, `columns` per row, NaN: not known; `target`: one finite number per row;

@@ -8,7 +8,7 @@
 /// The sanitizers' runtimes are not ready when such a choice is made, so their builds have one version.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CORUN_VECTOR_CLONES [[gnu::target_clones("avx2", "default")]]
+#define CORUN_VECTOR_CLONES [[gnu::target_clones("avx512f", "avx2", "default")]]
 #else
 #define CORUN_VECTOR_CLONES
 #endif

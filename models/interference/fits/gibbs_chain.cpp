@@ -121,11 +121,12 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
       prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
   const auto& met = slowed ? by_slowed_ : by_co_runner_;
   // `given` does not change here: a job beside itself also has its given factors in the other role.
-  const RowMatrix rows = given;
+  // Their first factor is a level, not the coefficient of one: a regression has 1 there.
+  RowMatrix rows = given;
+  rows.col(0).setOnes();
   const RowMatrix means = mean;
   const auto size = static_cast<std::size_t>(k_);
   constexpr auto kTogether = static_cast<Eigen::Index>(factors::JobRegressions::kTogether);
-  std::vector<double> x(size);
   std::vector<double> z;
   for (Eigen::Index first = 0; first < jobs_; first += kTogether) {
     const Eigen::Index count = std::min(kTogether, jobs_ - first);
@@ -134,9 +135,9 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
       regressions_.begin(lane, p.data(), {means.row(first + l).data(), size});
       for (const std::size_t o : met[static_cast<std::size_t>(first + l)]) {
         const Observation& seen = observations[o];
-        std::copy_n(rows.row(slowed ? seen.beside : seen.of).data(), size, x.begin());
-        const double level = std::exchange(x[0], 1);
-        regressions_.add(lane, x, parameters.tau * seen.weight, seen.target - level);
+        const Eigen::Index met_job = slowed ? seen.beside : seen.of;
+        regressions_.add(lane, {rows.row(met_job).data(), size}, parameters.tau * seen.weight,
+                         seen.target - given(met_job, 0));
       }
     }
     z.resize(static_cast<std::size_t>(count) * size);

@@ -71,8 +71,9 @@ struct LeftOut {
 
 class Calibrator {
  public:
-  Calibrator(const Rows& rows, const Moments& target, const Posterior& posterior)
-      : rows_(rows), target_(target), posterior_(posterior) {}
+  Calibrator(const Rows& rows, const Moments& target, const Posterior& posterior,
+             const Panels& precision)
+      : rows_(rows), target_(target), posterior_(posterior), precision_(precision) {}
 
   Calibration run(double effort) const {
     Calibration out;
@@ -118,15 +119,10 @@ class Calibrator {
   /// The scores of each row when all other rows predict it.
   Scores every_row(double& residual_sigma) const {
     const std::size_t count = rows_.observations.size();
-    std::vector<double> precision(count, 0);  // the diagonal of P
-    for (std::size_t r = 0; r < count; ++r) {
-      const double* const row = posterior_.root().row(r);
-      for (std::size_t a = 0; a <= r; ++a) precision[a] += row[a] * row[a];
-    }
     Scores out;
     ExcessScatter scatter;
     for (std::size_t a = 0; a < count; ++a) {
-      const double variance = 1 / precision[a];
+      const double variance = 1 / precision_.at(a, a);
       const double off = posterior_.weights()[a] * variance;
       score(a, off, variance, out);
       const double t = target_.mean + target_.deviation * rows_.observations[a].target;
@@ -169,17 +165,12 @@ class Calibrator {
         std::move(rows),
         Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size)),
         Eigen::VectorXd(size)};
-    Eigen::VectorXd part(size);  // of a row of inv(L), its columns in S
-    std::size_t used = 0;
-    for (std::size_t r = out.rows.front(); r < rows_.observations.size(); ++r) {
-      const double* const row = posterior_.root().row(r);
-      if (used < size && out.rows[used] == r) {
-        out.weights[static_cast<Eigen::Index>(used++)] = posterior_.weights()[r];
-      }
-      const auto height = static_cast<Eigen::Index>(used);
-      for (std::size_t s = 0; s < used; ++s) part[static_cast<Eigen::Index>(s)] = row[out.rows[s]];
-      for (Eigen::Index c = 0; c < height; ++c) {
-        out.precision.col(c).segment(c, height - c) += part[c] * part.segment(c, height - c);
+    for (std::size_t c = 0; c < size; ++c) {
+      const auto column = static_cast<Eigen::Index>(c);
+      out.weights[column] = posterior_.weights()[out.rows[c]];
+      for (std::size_t r = c; r < size; ++r) {
+        out.precision(static_cast<Eigen::Index>(r), column) =
+            precision_.at(out.rows[r], out.rows[c]);
       }
     }
     return out;
@@ -209,13 +200,14 @@ class Calibrator {
   const Rows& rows_;
   const Moments& target_;
   const Posterior& posterior_;
+  const Panels& precision_;
 };
 
 }  // namespace
 
 Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior,
-                      double effort) {
-  return Calibrator(rows, target, posterior).run(effort);
+                      const Panels& precision, double effort) {
+  return Calibrator(rows, target, posterior, precision).run(effort);
 }
 
 }  // namespace corun::inline models::gp

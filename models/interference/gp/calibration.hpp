@@ -31,9 +31,9 @@ struct Calibration {
   double residual_sigma = 0;
 };
 
-/// `target`: mean and deviation by which the targets are standardised; `posterior` has taken in all rows. `effort`: of
+/// `target`: mean and deviation by which the targets are standardised; `posterior` has taken in all rows; `precision`: inv(K), by precision_of(). `effort`: of
 /// the fit; it scales the number of jobs that are left out.
 Calibration calibrate(const Rows& rows, const Moments& target, const Posterior& posterior,
-                      double effort);
+                      const Panels& precision, double effort);
 
 }  // namespace corun::inline models::gp

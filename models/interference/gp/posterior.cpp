@@ -4,6 +4,11 @@
 
 namespace corun::inline models::gp {
 
+Posterior::Posterior(Covariance covariance, const Rows& rows, const Panels& root)
+    : covariance_(std::move(covariance)), root_(root, rows.observations.size()) {
+  for (std::size_t a = 0; a < root_.size(); ++a) weigh(rows, a);
+}
+
 void Posterior::take_in(const Rows& rows) {
   const std::size_t a = root_.size();
   const Rows::Observation& x = rows.observations[a];
@@ -16,7 +21,11 @@ void Posterior::take_in(const Rows& rows) {
     covariances[b] = covariance_.of({slowed[y.own], x.own == y.own, co_runner[y.co_runner],
                                      x.co_runner == y.co_runner, dot(rows.phi[a], rows.phi[b])});
   }
-  root_.append(covariances.data(), covariances[a] + covariance_[kNoise] + kLeastNoise);
+  root_.append(covariances.data(), covariances[a] + (covariance_[kNoise] + kLeastNoise));
+  weigh(rows, a);
+}
+
+void Posterior::weigh(const Rows& rows, std::size_t a) {
   const double* const row = root_.row(a);
   double sum = 0;
   Pressures phi{};

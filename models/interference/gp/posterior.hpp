@@ -18,7 +18,9 @@ namespace corun::inline models::gp {
 class Posterior {
  public:
   Posterior() = default;
-  explicit Posterior(Covariance covariance) : covariance_(std::move(covariance)) {}
+  /// Of all observations of `rows`, which take_in() would add one after the other. `root`: inverse_root_of() their
+  /// covariance matrix.
+  Posterior(Covariance covariance, const Rows& rows, const Panels& root);
 
   /// Adds the next observation of `rows`, in the order of their numbers from 0.
   void take_in(const Rows& rows);
@@ -33,6 +35,9 @@ class Posterior {
   }
 
  private:
+  /// Adds what row `a` of the root contributes to the products with inv(K).
+  void weigh(const Rows& rows, std::size_t a);
+
   Covariance covariance_;
   InverseRoot root_;
   std::vector<double> weights_;

@@ -17,19 +17,13 @@ void add(double* row, std::size_t a, const double* root_row) {
 
 }  // namespace
 
-Precision::Precision(const InverseRoot& root, const std::vector<std::uint32_t>& order)
-    : size_(root.size()) {
-  // First in the order of the root. Every element sums over the rows of the root in ascending order.
-  std::vector<double> unsorted(size_ * (size_ + 1) / 2, 0);
-  for (std::size_t a = 0; a < size_; ++a) {
-    double* const row = unsorted.data() + a * (a + 1) / 2;
-    for (std::size_t r = a; r < size_; ++r) add(row, a, root.row(r));
-  }
-  packed_.reserve(unsorted.size());
+Precision::Precision(const Panels& precision, const std::vector<std::uint32_t>& order)
+    : size_(order.size()) {
+  packed_.reserve(size_ * (size_ + 1) / 2);
   for (std::size_t a = 0; a < size_; ++a) {
     for (std::size_t b = 0; b <= a; ++b) {
       const auto [low, high] = std::minmax(order[a], order[b]);
-      packed_.push_back(unsorted[std::size_t{high} * (high + 1) / 2 + low]);
+      packed_.push_back((a == b ? 1 : 2) * precision.at(high, low));
     }
   }
 }

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/learners/boosting.hpp"
+#include "models/learners/exact_boosting.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"
 
@@ -112,6 +113,94 @@ TEST(GradientBoosting, RefusesWhatItCannotLearn) {
   EXPECT_THROW(GradientBoosting(rows, 2, target, {.lambda = -1}), std::invalid_argument);
   const std::vector<float> unknown{1, kMissing, 1, 1};
   EXPECT_THROW(GradientBoosting(rows, 2, unknown, {}), std::invalid_argument);
+}
+
+TEST(BoostedExactly, GrowsTheTreesOfTheLibraryWhereNothingIsDrawn) {
+  constexpr std::size_t kColumns = 5;
+  for (const double missing : {0.0, 0.3}) {
+    const std::vector<float> rows = random_rows(400, kColumns, missing, 3);
+    const std::vector<float> target = bent(rows, kColumns);
+    for (const double leaf_weight : {1.0, 25.0}) {
+      const BoostingShape shape{.rounds = 30,
+                                .depth = 5,
+                                .learning_rate = 0.1,
+                                .subsample = 1,
+                                .columns = 1,
+                                .leaf_weight = leaf_weight};
+      const TreeEnsemble trees = boosted_exactly(rows, kColumns, target, shape);
+      trees.check();
+      EXPECT_EQ(trees.trees(), 30U);
+      const std::vector<double> ours = trees.sums(rows);
+      const std::vector<float> library =
+          GradientBoosting(rows, kColumns, target, shape).predict(rows);
+      // A row or two may fall on the other side of a split that is worth the same to rounding.
+      std::size_t close = 0;
+      for (std::size_t r = 0; r < ours.size(); ++r) {
+        close += std::abs(ours[r] - library[r]) < 1e-4 ? 1U : 0U;
+      }
+      EXPECT_GE(close, ours.size() - 8) << missing << ' ' << leaf_weight;
+    }
+  }
+}
+
+TEST(BoostedExactly, DrawsByTheSeed) {
+  constexpr std::size_t kColumns = 4;
+  const std::vector<float> rows = random_rows(200, kColumns, 0.2, 4);
+  const std::vector<float> target = bent(rows, kColumns);
+  const BoostingShape shape{.rounds = 60, .learning_rate = 0.1, .leaf_weight = 1};
+  const TreeEnsemble one = boosted_exactly(rows, kColumns, target, shape);
+  EXPECT_EQ(boosted_exactly(rows, kColumns, target, shape).leaf, one.leaf);
+  BoostingShape other = shape;
+  other.seed = 2;
+  EXPECT_NE(boosted_exactly(rows, kColumns, target, other).leaf, one.leaf);
+  double before = 0;
+  double after = 0;
+  const std::vector<double> said = one.sums(rows);
+  for (std::size_t r = 0; r < target.size(); ++r) {
+    before += target[r] * target[r];
+    after += (target[r] - said[r]) * (target[r] - said[r]);
+  }
+  EXPECT_LT(after, 0.3 * before);
+}
+
+TEST(BoostedExactly, SplitsWhereItIsWorthMost) {
+  // One split: rows with 1 or less have 0, others 6, unknown ones 6.
+  const std::vector<float> rows{0, 1, 2, 3, kMissing};
+  const std::vector<float> target{0, 0, 6, 6, 6};
+  const TreeEnsemble tree = boosted_exactly(rows, 1, target,
+                                            {.rounds = 1,
+                                             .depth = 1,
+                                             .learning_rate = 1,
+                                             .subsample = 1,
+                                             .columns = 1,
+                                             .lambda = 0,
+                                             .leaf_weight = 1});
+  EXPECT_EQ(tree.test, (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(tree.threshold, (std::vector<float>{1.5F}));
+  EXPECT_EQ(tree.leaf, (std::vector<float>{0, 6}));
+  // Known and unknown rows apart.
+  const std::vector<float> known{4, 4, 4, kMissing, kMissing};
+  const std::vector<float> apart{1, 1, 1, 5, 5};
+  const TreeEnsemble two = boosted_exactly(known, 1, apart,
+                                           {.rounds = 1,
+                                            .depth = 1,
+                                            .learning_rate = 1,
+                                            .subsample = 1,
+                                            .columns = 1,
+                                            .lambda = 0,
+                                            .leaf_weight = 1});
+  EXPECT_EQ(two.sums(known), (std::vector<double>{1, 1, 1, 5, 5}));
+}
+
+TEST(BoostedExactly, RefusesWhatItCannotLearn) {
+  const std::vector<float> rows(8, 1);
+  const std::vector<float> target(4, 1);
+  EXPECT_NO_THROW(boosted_exactly(rows, 2, target, {.rounds = 1}));
+  EXPECT_THROW(boosted_exactly(rows, 3, target, {}), std::invalid_argument);
+  EXPECT_THROW(boosted_exactly(rows, 2, target, {.rounds = 0}), std::invalid_argument);
+  EXPECT_THROW(boosted_exactly(rows, 2, target, {.parallel = 2}), std::invalid_argument);
+  const std::vector<float> infinite(8, std::numeric_limits<float>::infinity());
+  EXPECT_THROW(boosted_exactly(infinite, 2, target, {}), std::invalid_argument);
 }
 
 /// t_ij = 0.5 u_i u_j + 0.2 max(0, log-ratio of sizes) + effects of the jobs beyond their features.

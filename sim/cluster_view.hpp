@@ -26,10 +26,10 @@ struct ViewOnType {
 struct JobView {
   JobId id = kNoJob;
   Time submit{0};
-  int gpus = 1;            ///< that it asks for
-  int gpus_min = 0;        ///< an elastic job may run on any number from this
-  int gpus_max = 0;        ///< to this; 0 and 0: on `gpus` alone
-  Duration start_cost{0};  ///< of each start and resize: time on its GPUs without work
+  int gpus = 1;                     ///< that it asks for
+  int gpus_min = 0;                 ///< an elastic job may run on any number from this
+  int gpus_max = 0;                 ///< to this; 0 and 0: on `gpus` alone
+  Duration start_cost{0};           ///< of each start and resize: time on its GPUs without work
   Duration expected_start_cost{0};  ///< what the job's owner says of it, before it starts
   int priority = 0;
   double weight = 1;             ///< of its share of time; above 0

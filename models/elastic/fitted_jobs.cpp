@@ -43,8 +43,7 @@ BatchSplit FittedJobs::best_split(JobId id, const Allocation& on) const {
       }
     }
   }
-  return truth_.split(
-      id, static_cast<int>(std::max(limits.initial, limits.least_gpu * gpus)), on);
+  return truth_.split(id, static_cast<int>(std::max(limits.initial, limits.least_gpu * gpus)), on);
 }
 
 void FittedJobs::learn(JobId id, const Allocation& on, const ElasticJobs::Report& report) {

@@ -141,8 +141,8 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
   limit_local_batches(config, named);
   std::map<std::string, std::int64_t> expected_starts;
   if (w.expected_start_s) {
-    expected_starts = numbers_by_model(
-        *w.expected_start_s, config.place("workload.expected_start_s"), named, "SECONDS");
+    expected_starts = numbers_by_model(*w.expected_start_s,
+                                       config.place("workload.expected_start_s"), named, "SECONDS");
   }
   std::vector<ElasticJobs::Program> programs;
   std::vector<std::string_view> names;

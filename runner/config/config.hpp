@@ -49,7 +49,7 @@ struct WorkloadConfig {
   /// Adaptive jobs fit a model to the steps that they measure, and choose their batch by it anew at each multiple of this
   /// time; 0: they take the truly best batch; likewise.
   double refit_s = 0;
-  bool calibrated = false;  ///< steps take longer by sia_calibration_slowdown; likewise
+  bool calibrated = false;          ///< steps take longer by sia_calibration_slowdown; likewise
   std::optional<QueueOrder> order;  ///< null: the source's own default
   std::int64_t jobs = 24;           ///< how many jobs a generated source makes
   std::optional<double> load;       ///< offered work over capacity; null: all jobs at time 0

@@ -103,7 +103,8 @@ void add(KeyList& keys, WorkloadConfig& c) {
       {"workload.expected_start_s", text(c.expected_start_s),
        "source pollux: MODEL=SECONDS,...: what policies expect of that time, if not the truth"},
       {"workload.refit_s", number(c.refit_s, kDurationOrNone),
-       "source pollux: jobs choose their batch by a model that they fit anew so often; 0: the best"},
+       "source pollux: jobs choose their batch by a model that they fit anew so often; 0: the "
+       "best"},
       {"workload.largest_local_batch", text(c.largest_local_batch),
        "source pollux: MODEL=SAMPLES,...: most samples on a GPU, in place of the measured limit"},
       {"workload.calibrated", flag(c.calibrated),

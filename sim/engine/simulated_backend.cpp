@@ -192,8 +192,12 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     Active& active = jobs_[job];
     begin(job, active, gpus);
     Running& running = active.running;
-    const double slowest_gpu = slowest_alone(as_known(job), unlike) * running.spread;
-    const double speed = slowest_gpu * running.noise.speed;
+    const double alone = slowest_alone(as_known(job), unlike);
+    const double speed = alone * running.spread * running.noise.speed;
+    // Solo times are those of the best choice.
+    const double best_spread =
+        options_.tuning == nullptr ? running.spread : spread_of(job, active.phase, gpus);
+    const double slowest_gpu = alone * best_spread;
     JobRecord& record = active.record;
     Duration overhead = running.noise.start;
     if (record.preemptions + record.resizes > 0) {

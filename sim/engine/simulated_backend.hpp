@@ -75,7 +75,7 @@ struct SimulationOptions {
   /// reports are late.
   RunNoise noise;
   JobTuning* tuning = nullptr;  ///< of this run; null: jobs choose nothing
-  RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
+  RunSink* sink = nullptr;      ///< receives finished jobs and episodes in place of the RunRecord
 };
 
 class SimulatedBackend final : public ClusterBackend, private TrialRuns {
@@ -116,7 +116,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     std::uint32_t phase = 0;
     Duration phase_work{0};  ///< of its phase, to do in this run
     Duration done{0};        ///< work of the phases that this run has finished
-    double spread = 1;       ///< AllocationSpeed::factor() of its phase, or of its choice, on these GPUs
+    double spread = 1;  ///< AllocationSpeed::factor() of its phase, or of its choice, on these GPUs
     RunNoise::Run noise;
     Time done_by{0};         ///< planned end of its work; due follows by noise.notice
     double beside = 1;       ///< AllocationSpeed::beside_spread_jobs(), if that holds for it now
@@ -255,7 +255,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
   /// By node: its jobs on several nodes; empty if they do not slow each other.
   std::vector<int> spread_jobs_;
-  bool tuning_asked_ = false;  ///< an event for it is pending
+  bool tuning_asked_ = false;          ///< an event for it is pending
   std::vector<NodeId> stirred_nodes_;  ///< whose number has come to or left 2 or more
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "sim/ids.hpp"
+#include "sim/time.hpp"
 
 /// How the speed of a job alone depends on the GPUs that it got. Part of the world.
 namespace corun::inline sim {
@@ -20,6 +22,24 @@ struct Allocation {
   std::span<const int> on_nodes = {};
 };
 
+class AllocationBelief;
+
+/// Configurations, such as batch sizes, that jobs choose while they run by what they have measured: the state of one run of
+/// the simulation. A job chooses anew when it gets other GPUs, when a phase begins, and at each multiple of interval().
+class JobTuning {
+ public:
+  virtual ~JobTuning() = default;
+
+  /// Above 0.
+  virtual Duration interval() const = 0;
+  /// The job chooses by what it has measured. Its speed with that, as AllocationSpeed::factor(): above 0.
+  virtual double choose(JobId job, const Allocation& on) = 0;
+  /// The job has worked on this allocation with the configuration that it chose there last: it learns.
+  virtual void measure(JobId job, const Allocation& on) = 0;
+  /// What a scheduler is told of the jobs: what they have measured.
+  virtual const AllocationBelief& belief() const = 0;
+};
+
 class AllocationSpeed {
  public:
   virtual ~AllocationSpeed() = default;
@@ -31,6 +51,9 @@ class AllocationSpeed {
 
   /// The factor of the speed of a job on several nodes while it shares one of them with another such job; above 0 to 1.
   virtual double beside_spread_jobs() const { return 1; }
+
+  /// Jobs that know nothing yet; nullptr: they choose nothing, factor() always holds. It must not outlive this.
+  virtual std::unique_ptr<JobTuning> tuning() const { return nullptr; }
 };
 
 }  // namespace corun::inline sim

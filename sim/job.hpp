@@ -29,7 +29,8 @@ struct JobSpec {
   /// Time after each start or resize in which the job holds its GPUs and does no work, the first start included; by the
   /// clock, at whatever speed it runs. On top of the costs of preemption.
   Duration start_cost{0};
-  int priority = 0;   ///< larger goes first with policies that use priorities
+  std::optional<Duration> told_start_cost;  ///< what schedulers expect of it; nothing: start_cost
+  int priority = 0;                         ///< larger goes first with policies that use priorities
   double weight = 1;  ///< of the job's share with policies that share time fairly; above 0
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU

@@ -5,7 +5,7 @@ usage: elastic.py [--corun PROGRAM] [--data DIR] [--update]
 
 Each folder peers3/adaptdl-osdi21/POLICY-* of the data directory with POLICY tiresias or optimus is a run of that simulator; so is
 each workload 1 to 4 of elastic/pollux/results_jct.csv (experiment jobload). The configuration is pollux-POLICY.yaml of
-this folder. --update rewrites the table in experiments/peers/README.md.
+this folder. Each folder of peers3/sia-sosp23 is a run of Sia's simulator (sia.yaml). --update rewrites the table in experiments/peers/README.md.
 """
 import json
 import pathlib
@@ -40,14 +40,27 @@ def published(data):
         yield f"published, load {load}, workload {workload}", policy, settings, jct
 
 
+def sia(data):
+    """The same of Sia's simulator. A summary's nodes are TYPE=NODES,...; a program recorded the GPUs of each type."""
+    for folder in sorted(pathlib.Path(data, "peers3/sia-sosp23").iterdir()):
+        summary = json.loads((folder / "summary.json").read_text())
+        with open(folder / "milps.jsonl") as programs:
+            gpus = json.loads(next(programs))["gpus"]
+        nodes = {name: int(count) for name, count in (part.split("=") for part in summary["nodes"].split(","))}
+        settings = {"workload.path": folder / "jobs_in.csv",
+                    "cluster.machines": "+".join(f"{n}x{gpus[name] // n}:{name}" for name, n in nodes.items()),
+                    "policies": f"[{{name: sia, p: {summary['p']}, belief: fitted}}]"}
+        yield folder.name, "sia", settings, {row["job"]: float(row["jct_s"]) for row in rows_of(folder / "jobs_out.csv")}
+
+
 def main():
     given = options(__doc__)
     lines = ["| run | policy | jobs | equal to 1 s | within 5 % | mean JCT, s | the peer's | ratio |",
              "|---|---|---|---|---|---|---|---|"]
-    for source in (recorded, published):
+    for source in (recorded, published, sia):
         for name, policy, settings, jct in source(given.data):
             ours = {job: end - submit for job, (submit, end) in
-                    run(given.corun, f"pollux-{policy}", settings).items()}
+                    run(given.corun, "sia" if policy == "sia" else f"pollux-{policy}", settings).items()}
             equal = sum(abs(ours[job] - seconds) < 1 for job, seconds in jct.items())
             near = sum(abs(ours[job] - seconds) <= 0.05 * seconds for job, seconds in jct.items())
             mean, theirs = sum(ours.values()) / len(ours), sum(jct.values()) / len(jct)

@@ -167,12 +167,27 @@ double ElasticJobs::rate(JobId id, std::size_t epoch, const Allocation& on) cons
   return rate_with(job.program, epoch, on, split_of(job, epoch, on));
 }
 
-double ElasticJobs::factor(JobId known, const Allocation& on) const {
+std::size_t ElasticJobs::phase_of(JobId known) const {
   // A job is asked for by its first phase where its first number stands for it.
-  const std::size_t phase =
-      index(known) < jobs_.size() ? jobs_[index(known)].first_phase : index(known) - jobs_.size();
+  return index(known) < jobs_.size() ? jobs_[index(known)].first_phase
+                                     : index(known) - jobs_.size();
+}
+
+std::pair<JobId, std::size_t> ElasticJobs::in_epoch(JobId known) const {
+  const PhaseOf& of = phases_[phase_of(known)];
+  return {of.job, of.epoch};
+}
+
+double ElasticJobs::factor(JobId known, const Allocation& on) const {
+  const std::size_t phase = phase_of(known);
   const PhaseOf& of = phases_[phase];
   return rate(of.job, of.epoch, on) / reference_rates_[phase];
+}
+
+double ElasticJobs::factor(JobId known, const Allocation& on, BatchSplit split) const {
+  const std::size_t phase = phase_of(known);
+  const PhaseOf& of = phases_[phase];
+  return rate_with(jobs_[index(of.job)].program, of.epoch, on, split) / reference_rates_[phase];
 }
 
 double ElasticJobs::goodput(const JobView& job, const Allocation& on) const {
@@ -203,13 +218,22 @@ double ElasticJobs::remaining_s(const JobView& view, const Allocation& on, Time)
   return steps * (time.step_s + (time.step_s - time.sync_s) * split.accumulations);
 }
 
+std::unique_ptr<JobTuning> ElasticJobs::tuning() const {
+  if (refit_ == Duration::zero()) return nullptr;
+  return std::make_unique<FittedJobs>(*this, refit_);
+}
+
 std::unique_ptr<AllocationBelief> ElasticJobs::fitted() const {
   return std::make_unique<FittedJobs>(*this);
 }
 
 ElasticJobs::Report ElasticJobs::report(JobId id, std::size_t epoch, const Allocation& on) const {
+  return report(id, epoch, on, split_of(jobs_[index(id)], epoch, on));
+}
+
+ElasticJobs::Report ElasticJobs::report(JobId id, std::size_t epoch, const Allocation& on,
+                                        BatchSplit split) const {
   const ElasticJob& job = jobs_[index(id)];
-  const BatchSplit split = split_of(job, epoch, on);
   const StepTime time = step(job.program, on, split.local);
   const double batch = static_cast<double>(split.local) * on.gpus * (split.accumulations + 1);
   const ElasticProgram& program = programs_[job.program].program;
@@ -218,6 +242,11 @@ ElasticJobs::Report ElasticJobs::report(JobId id, std::size_t epoch, const Alloc
           .sync_s = time.sync_s,
           .gradient = {.sqr = mixed(program, epoch, batch, &MeasuredEpoch::gradient_sqr),
                        .var = mixed(program, epoch, batch, &MeasuredEpoch::gradient_var)}};
+}
+
+BatchSplit ElasticJobs::split(JobId job, int batch, const Allocation& on) const {
+  const Program& program = programs_[jobs_[index(job)].program];
+  return split_batch(batch, on.gpus, program.program, *program.on_types[on.gpu_type], true);
 }
 
 bool ElasticJobs::runs_on(JobId job, std::uint32_t gpu_type) const {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/elastic/step_times.hpp"
@@ -64,6 +65,10 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
 
   double factor(JobId known, const Allocation& on) const override;
   double beside_spread_jobs() const override { return spread_factor_; }
+  /// Jobs choose their batch sizes by what they have measured (FittedJobs), anew at each multiple of this time; 0: the truly
+  /// best ones, as factor() has it.
+  void set_refit(Duration interval) { refit_ = interval; }
+  std::unique_ptr<JobTuning> tuning() const override;
 
   double goodput(const JobView& job, const Allocation& on) const override;
   /// Steps that the measured run of the job's batch size took after its present epoch, 1 in the last epoch, times the time of
@@ -81,6 +86,14 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   };
   /// On a type on which its program was measured.
   Report report(JobId job, std::size_t epoch, const Allocation& on) const;
+  /// Of a step with its batch divided like this.
+  Report report(JobId job, std::size_t epoch, const Allocation& on, BatchSplit split) const;
+  /// factor() with its batch divided like this.
+  double factor(JobId known, const Allocation& on, BatchSplit split) const;
+  /// The job and the epoch of a number by which the world knows it.
+  std::pair<JobId, std::size_t> in_epoch(JobId known) const;
+  /// How the job divides a batch on this allocation; on a type on which its program was measured.
+  BatchSplit split(JobId job, int batch, const Allocation& on) const;
   bool runs_on(JobId job, std::uint32_t gpu_type) const;
   /// On a type on which its program was measured.
   BatchLimits limits(JobId job, std::uint32_t gpu_type) const;
@@ -94,6 +107,7 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
     int batch = 1;
     double rate = 0;
   };
+  std::size_t phase_of(JobId known) const;
   StepTime step(std::size_t program, const Allocation& on, int local) const;
   double gain(const ElasticProgram& program, std::size_t epoch, double batch) const;
   double rate_with(std::size_t program, std::size_t epoch, const Allocation& on,
@@ -111,6 +125,7 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   std::vector<PhaseOf> phases_;
   std::vector<double> reference_rates_;  ///< by phase
   double spread_factor_;
+  Duration refit_{0};
   mutable std::mutex mutex_;  ///< guards known_
   mutable std::map<std::vector<int>, StepTime>
       known_;  ///< by program, type, local batch, GPUs on nodes

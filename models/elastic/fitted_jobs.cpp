@@ -4,15 +4,50 @@
 #include <cmath>
 #include <limits>
 
-#include "models/elastic/elastic_jobs.hpp"
-
 namespace corun::inline models {
 
 void FittedJobs::observe(const JobView& view, const Allocation& on) {
   if (!truth_.runs_on(view.id, on.gpu_type)) return;
-  const ElasticJobs::Report report =
-      truth_.report(view.id, static_cast<std::size_t>(view.phase), on);
-  Job& job = jobs_[view.id];
+  learn(view.id, on, truth_.report(view.id, static_cast<std::size_t>(view.phase), on));
+}
+
+void FittedJobs::measure(JobId known, const Allocation& on) {
+  const auto [job, epoch] = truth_.in_epoch(known);
+  const auto chosen = chosen_.find({job, on.gpu_type});
+  learn(job, on,
+        chosen == chosen_.end() ? truth_.report(job, epoch, on)
+                                : truth_.report(job, epoch, on, chosen->second));
+}
+
+double FittedJobs::choose(JobId known, const Allocation& on) {
+  const JobId job = truth_.in_epoch(known).first;
+  if (truth_.fixed_batch(job) != 0) return truth_.factor(known, on);
+  const BatchSplit split = best_split(job, on);
+  chosen_[{job, on.gpu_type}] = split;
+  return truth_.factor(known, on, split);
+}
+
+BatchSplit FittedJobs::best_split(JobId id, const Allocation& on) const {
+  const BatchLimits limits = truth_.limits(id, on.gpu_type);
+  const auto gpus = static_cast<std::uint32_t>(on.gpus);
+  const auto job = jobs_.find(id);
+  if (job != jobs_.end()) {
+    const auto here = job->second.on_types.find(on.gpu_type);
+    if (here != job->second.on_types.end()) {
+      const BatchChoice best = best_batch(here->second.fitted, job->second.gradient, limits,
+                                          {static_cast<std::uint32_t>(on.nodes), gpus});
+      const std::uint32_t most = limits.most / (gpus * (best.accumulations + 1));
+      if (best.gpu_batch > 0 && most > 0) {
+        return {static_cast<int>(std::min(best.gpu_batch, most)),
+                static_cast<int>(best.accumulations)};
+      }
+    }
+  }
+  return truth_.split(id, static_cast<int>(std::max(limits.initial, limits.least_gpu * gpus)), on);
+}
+
+void FittedJobs::learn(JobId id, const Allocation& on, const ElasticJobs::Report& report) {
+  Job& job = jobs_[id];
   if (job.gradient != report.gradient) job.known.clear();
   job.gradient = report.gradient;
   job.most_gpus = std::max(job.most_gpus, static_cast<std::uint32_t>(on.gpus));

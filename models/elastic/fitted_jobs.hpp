@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/elastic/elastic_jobs.hpp"
 #include "models/goodput/goodput.hpp"
 #include "models/goodput/step_time_fit.hpp"
 #include "sim/allocation_belief.hpp"
@@ -20,16 +21,24 @@
 ///     types' samples per second on one GPU with the largest batch, which a short profile beforehand measures.
 ///   - Up to twice as many GPUs as it has had, since the cost of exchanges is unknown on more.
 ///   - A job that keeps one batch size: that of one batch on each allocation.
+///
+/// As JobTuning jobs also run with the batch that is best by their own fit, on a type where they have not run with the
+/// least: M0 or b_min on each GPU, whichever is more. The truth says how long a step then takes and what it is worth.
 namespace corun::inline models {
 
-class ElasticJobs;
-
-class FittedJobs final : public AllocationBelief {
+class FittedJobs final : public AllocationBelief, public JobTuning {
  public:
   /// `truth` answers only for steps that a job has run, for limits of its batch, and for the profile on one GPU of each
   /// type. It must outlive this.
-  explicit FittedJobs(const ElasticJobs& truth) : truth_(truth) {}
+  explicit FittedJobs(const ElasticJobs& truth, Duration interval = Duration::zero())
+      : truth_(truth), interval_(interval) {}
 
+  Duration interval() const override { return interval_; }
+  double choose(JobId known, const Allocation& on) override;
+  void measure(JobId known, const Allocation& on) override;
+  const AllocationBelief& belief() const override { return *this; }
+
+  /// Of a job that runs with the truly best batch.
   void observe(const JobView& job, const Allocation& on) override;
   double goodput(const JobView& job, const Allocation& on) const override;
   /// Work that is left is not known: infinity.
@@ -48,10 +57,14 @@ class FittedJobs final : public AllocationBelief {
     /// Goodput by (type, nodes, GPUs) since the last observation.
     mutable std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, double> known;
   };
+  void learn(JobId id, const Allocation& on, const ElasticJobs::Report& report);
+  BatchSplit best_split(JobId job, const Allocation& on) const;
   double goodput_on(const Job& known, JobId job, std::uint32_t type, GpuSpread spread) const;
 
   const ElasticJobs& truth_;
+  Duration interval_;
   std::map<JobId, Job> jobs_;
+  std::map<std::pair<JobId, std::uint32_t>, BatchSplit> chosen_;  ///< by job and type
 };
 
 }  // namespace corun::inline models

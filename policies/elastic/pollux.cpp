@@ -13,7 +13,7 @@
 /// GPUs of all jobs. A job's speedup is its goodput by AllocationBelief over that on an equal share of the GPUs; one that
 /// moves counts
 ///
-///   max(age - restarts cost, 0) / (age + cost)        cost: JobView::start_cost, age: since its submission [s]
+///   max(age - restarts cost, 0) / (age + cost)        cost: JobView::expected_start_cost, age: since its submission [s]
 ///
 /// of it. A job gets at most AllocationBelief::most_gpus().
 ///
@@ -127,7 +127,7 @@ class Pollux final : public Policy {
       searched.most_on_node.push_back(
           may_run_on(job, node.gpu) ? static_cast<std::uint16_t>(node.gpus) : std::uint16_t{0});
     }
-    const double cost = to_seconds(job.start_cost);
+    const double cost = to_seconds(job.expected_start_cost);
     const double age = to_seconds(view.now() - job.submit);
     if (cost > 0) {
       searched.restart_factor =

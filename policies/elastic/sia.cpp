@@ -106,7 +106,7 @@ class Sia final : public Policy {
       const std::optional<std::uint32_t> held = held_configuration(view, program, id);
       std::vector<double> goodputs;
       for (const SiaConfiguration& c : program.configurations) goodputs.push_back(goodput(job, c));
-      const double cost = to_seconds(job.start_cost);
+      const double cost = to_seconds(job.expected_start_cost);
       const double age = to_seconds(view.now() - job.submit);
       SiaProgram::Job row{
           .costs = sia_costs(goodputs, held,

@@ -32,32 +32,42 @@ NamedPrograms read_programs(const Config& config, InputFiles& files) {
                                 find("scalability.csv"), find("statistical_efficiency.csv")});
 }
 
-/// workload.largest_local_batch: "MODEL=SAMPLES,...".
-void limit_local_batches(const Config& config, NamedPrograms& programs) {
-  if (!config.workload.largest_local_batch) return;
-  const std::string place = config.place("workload.largest_local_batch");
+/// The whole numbers of a list "MODEL=NUMBER,..." by program; `what` names them in errors.
+std::map<std::string, std::int64_t> numbers_by_model(const std::string& list,
+                                                     const std::string& place,
+                                                     const NamedPrograms& programs,
+                                                     std::string_view what) {
   std::vector<std::string> parts;
-  boost::algorithm::split(parts, *config.workload.largest_local_batch,
-                          boost::algorithm::is_any_of(","));
+  boost::algorithm::split(parts, list, boost::algorithm::is_any_of(","));
+  std::map<std::string, std::int64_t> numbers;
   for (const std::string& part : parts) {
     const std::size_t equal = part.find('=');
     const std::string name = part.substr(0, equal);
-    const auto samples =
+    const auto number =
         equal == std::string::npos ? std::nullopt : parse_integer(part.substr(equal + 1));
-    if (!samples || *samples < 1 || *samples > 1'000'000) {
-      throw InputError(place,
-                       fmt::format("found '{}', expected MODEL=SAMPLES, several separated by "
-                                   "commas, such as yolov3=8",
-                                   printable(part)));
+    if (!number || *number < 1 || *number > 1'000'000) {
+      throw InputError(place, fmt::format("found '{}', expected MODEL={}, several separated by "
+                                          "commas, such as yolov3=8",
+                                          printable(part), what));
     }
-    const auto program = programs.find(name);
-    if (program == programs.end()) {
+    if (!programs.contains(name)) {
       std::vector<std::string_view> known;
       for (const auto& [other, unused] : programs) known.push_back(other);
       throw InputError(place, "no program '" + printable(name) + "': " + did_you_mean(name, known));
     }
-    for (ProgramOnType& on : program->second.on_types) {
-      on.largest_local_batch = static_cast<double>(*samples);
+    numbers[name] = *number;
+  }
+  return numbers;
+}
+
+/// By workload.largest_local_batch.
+void limit_local_batches(const Config& config, NamedPrograms& programs) {
+  if (!config.workload.largest_local_batch) return;
+  for (const auto& [name, samples] :
+       numbers_by_model(*config.workload.largest_local_batch,
+                        config.place("workload.largest_local_batch"), programs, "SAMPLES")) {
+    for (ProgramOnType& on : programs.find(name)->second.on_types) {
+      on.largest_local_batch = static_cast<double>(samples);
       on.least_local_batch = std::min(on.least_local_batch, on.largest_local_batch);
     }
   }
@@ -129,6 +139,11 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
   }
   NamedPrograms named = read_programs(config, files);
   limit_local_batches(config, named);
+  std::map<std::string, std::int64_t> expected_starts;
+  if (w.expected_start_s) {
+    expected_starts = numbers_by_model(*w.expected_start_s,
+                                       config.place("workload.expected_start_s"), named, "SECONDS");
+  }
   std::vector<ElasticJobs::Program> programs;
   std::vector<std::string_view> names;
   for (const auto& [name, program] : named) {
@@ -159,6 +174,9 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     const ProgramOnType& first =
         **std::ranges::find_if(program.on_types, [](const auto& on) { return on.has_value(); });
     spec.start_cost = w.start_s ? from_seconds(*w.start_s) : first.start_cost;
+    if (const auto told = expected_starts.find(std::string(name)); told != expected_starts.end()) {
+      spec.told_start_cost = std::chrono::seconds{told->second};
+    }
     if (w.adaptivity == Adaptivity::kRigid) continue;
     if (w.adaptivity == Adaptivity::kAdaptive && one_gpu_suffices(program)) continue;
     const double most = w.adaptivity == Adaptivity::kStrongScaling
@@ -175,6 +193,7 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     slowdowns.push_back(w.calibrated && on != program.on_types.end() ? (*on)->slowdown : 1.0);
   }
   auto elastic = std::make_shared<ElasticJobs>(std::move(programs), 1 - w.interference);
+  elastic->set_refit(from_seconds(w.refit_s));
   std::vector<double> rates;
   for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
     TraceJob& job = trace.jobs[j];

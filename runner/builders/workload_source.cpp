@@ -76,6 +76,8 @@ void refuse_useless_keys(const Config& config, const TraceEntry& source, bool gi
           std::pair("workload.adaptivity", w.adaptivity != usual.adaptivity),
           std::pair("workload.interference", w.interference != usual.interference),
           std::pair("workload.start_s", w.start_s != usual.start_s),
+          std::pair("workload.expected_start_s", w.expected_start_s != usual.expected_start_s),
+          std::pair("workload.refit_s", w.refit_s != usual.refit_s),
           std::pair("workload.largest_local_batch",
                     w.largest_local_batch != usual.largest_local_batch),
           std::pair("workload.calibrated", w.calibrated != usual.calibrated)}) {

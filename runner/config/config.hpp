@@ -44,7 +44,12 @@ struct WorkloadConfig {
       start_s;  ///< cost of each start and resize; null: by program; for source pollux
   std::optional<std::string>
       largest_local_batch;  ///< "MODEL=SAMPLES,..." in place of the measured limits; likewise
-  bool calibrated = false;  ///< steps take longer by sia_calibration_slowdown; likewise
+  /// "MODEL=SECONDS,...": what schedulers expect of a start's cost, in place of the cost; likewise.
+  std::optional<std::string> expected_start_s;
+  /// Adaptive jobs fit a model to the steps that they measure, and choose their batch by it anew at each multiple of this
+  /// time; 0: they take the truly best batch; likewise.
+  double refit_s = 0;
+  bool calibrated = false;          ///< steps take longer by sia_calibration_slowdown; likewise
   std::optional<QueueOrder> order;  ///< null: the source's own default
   std::int64_t jobs = 24;           ///< how many jobs a generated source makes
   std::optional<double> load;       ///< offered work over capacity; null: all jobs at time 0

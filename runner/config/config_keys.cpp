@@ -101,6 +101,11 @@ void add(KeyList& keys, WorkloadConfig& c) {
        "source pollux: share of speed that jobs on several nodes lose beside another such job"},
       {"workload.start_s", number(c.start_s, kDurationOrNone),
        "source pollux: time without work at each start and resize of a job; null: by program"},
+      {"workload.expected_start_s", text(c.expected_start_s),
+       "source pollux: MODEL=SECONDS,...: what policies expect of that time, if not the truth"},
+      {"workload.refit_s", number(c.refit_s, kDurationOrNone),
+       "source pollux: jobs choose their batch by a model that they fit anew so often; 0: the "
+       "best"},
       {"workload.largest_local_batch", text(c.largest_local_batch),
        "source pollux: MODEL=SAMPLES,...: most samples on a GPU, in place of the measured limit"},
       {"workload.calibrated", flag(c.calibrated),

@@ -102,7 +102,8 @@ std::vector<Duration> PolicyRunner::start_costs(const Trace& trace) const {
 
 std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
                                                   const PolicyInstance& policy, const World& world,
-                                                  const std::atomic<bool>* stop) const {
+                                                  const std::atomic<bool>* stop,
+                                                  const JobTuning* tuning) const {
   const Trace& trace = shared.trace;
   // A policy with rounds of its own cannot foresee the ends of rounds that vary.
   const bool passes_end_rounds =
@@ -118,8 +119,13 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
   if (policy.needs == PolicyNeeds::kAllocations) {
     context.allocations = world.allocation_truth();
   } else if (policy.needs == PolicyNeeds::kFittedAllocations) {
+    // What jobs measure to tune themselves is what they report.
     const AllocationBelief* truth = world.allocation_truth();
-    if (truth != nullptr) context.fitted = truth->fitted();
+    if (tuning != nullptr) {
+      context.allocations = &tuning->belief();
+    } else if (truth != nullptr) {
+      context.fitted = truth->fitted();
+    }
   } else if (policy.granted_truth) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);
@@ -242,7 +248,10 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
   const Trace& trace = shared.trace;
   const Workload workload = workload_of(trace, arrivals);
   const std::unique_ptr<World> world = worlds_.world(trace);
-  const std::unique_ptr<Policy> inner = make_policy(shared, policy, *world, observation.stop);
+  const AllocationSpeed* const speeds = world->by_allocation();
+  const std::unique_ptr<JobTuning> tuning = speeds == nullptr ? nullptr : speeds->tuning();
+  const std::unique_ptr<Policy> inner =
+      make_policy(shared, policy, *world, observation.stop, tuning.get());
   PolicyRun run;
   ObservedPolicy observed(*inner, run, observation);
 
@@ -276,6 +285,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
     } else {
       SimulationOptions options = simulation_options(config_, shared.seeds);
       options.noise.start = start_costs(trace);
+      options.tuning = tuning.get();
       options.sink = sink;
       run_on(SimulatedBackend(cluster, workload, *world, options));
     }

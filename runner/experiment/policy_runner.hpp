@@ -41,7 +41,8 @@ class PolicyRunner {
   /// that was granted truth refers to it. `stop` as in PolicyContext. InputError as
   /// parameters_of().
   std::unique_ptr<Policy> make_policy(const SharedRun& shared, const PolicyInstance& policy,
-                                      const World& world, const std::atomic<bool>* stop) const;
+                                      const World& world, const std::atomic<bool>* stop,
+                                      const JobTuning* tuning = nullptr) const;
 
   /// The whole run of the jobs in this order of arrival; virtual clusters run one after another. A policy that
   /// breaks a rule of the control loop ends it: PolicyRun::failure. Throws Interrupted if stopped.

@@ -17,8 +17,9 @@ enum class EventKind : std::uint8_t {
   kCompletion = 0,
   kFailure = 1,
   kProbeEnd = 2,
-  kArrival = 3,
-  kTimer = 4
+  kTuning = 3,
+  kArrival = 4,
+  kTimer = 5
 };
 
 struct Event {

@@ -49,6 +49,10 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
       case EventKind::kProbeEnd:
         out.push_back(end_probe(JobId{event.subject}));
         break;
+      case EventKind::kTuning:
+        tune();
+        out.push_back({ReportKind::kTimer, kNoJob});
+        break;
       case EventKind::kArrival:  // arrivals come from the workload, which is sorted already
       case EventKind::kTimer:
         out.push_back({ReportKind::kTimer, kNoJob});
@@ -136,7 +140,8 @@ void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> g
   running.gpus = std::move(own);
   running.phase = active.phase;
   running.phase_work = standing(active).left;
-  running.spread = spread_of(job, active.phase, gpus);
+  running.spread = chosen_spread(job, active.phase, gpus);
+  ask_for_tuning();
   running.noise = options_.noise.draw(job, active.runs++);
   const NodeId first = state_.gpu(gpus.front()).node;
   running.spreads = !spread_jobs_.empty() &&
@@ -187,8 +192,12 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     Active& active = jobs_[job];
     begin(job, active, gpus);
     Running& running = active.running;
-    const double slowest_gpu = slowest_alone(as_known(job), unlike) * running.spread;
-    const double speed = slowest_gpu * running.noise.speed;
+    const double alone = slowest_alone(as_known(job), unlike);
+    const double speed = alone * running.spread * running.noise.speed;
+    // Solo times are those of the best choice.
+    const double best_spread =
+        options_.tuning == nullptr ? running.spread : spread_of(job, active.phase, gpus);
+    const double slowest_gpu = alone * best_spread;
     JobRecord& record = active.record;
     Duration overhead = running.noise.start;
     if (record.preemptions + record.resizes > 0) {
@@ -356,6 +365,7 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
   Running& running = active.running;
   for (const GpuId g : running.gpus) account(g);
   const JobSpec& spec = workload_.jobs[index(job)];
+  measure(job);
   running.done += running.phase_work;
   ++running.phase;
   running.phase_work = workload_.phases[spec.first_phase + running.phase].work;
@@ -363,7 +373,7 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
   running.overhead_ns = 0;
   running.since = now_;
   running.speed = 0;
-  running.spread = spread_of(job, running.phase, running.gpus);
+  running.spread = chosen_spread(job, running.phase, running.gpus);
   running.will_oom = runs_out_of_memory(job, running.gpus);
   if (running.will_oom) {
     running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,

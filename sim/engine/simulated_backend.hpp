@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -29,6 +30,9 @@
 /// of a phase is an event, rounded to the nearest nanosecond: the job stays on its GPUs, and the speeds there and the
 /// memory limit are those of its next phase from then on. A job that exceeds the limit then does no more work and
 /// fails cluster.oom.ramp later, and what its run has done is lost. Clock ticks are for jobs of one phase.
+///
+/// With SimulationOptions::tuning the factor is that of the configuration which the job has chosen. Solo times are always
+/// those of AllocationSpeed::factor().
 ///
 /// For JobSpec::start_cost after each start or resize, a job does no work. Jobs on several nodes slow one another on a
 /// shared node by AllocationSpeed::beside_spread_jobs().
@@ -70,7 +74,8 @@ struct SimulationOptions {
   /// Its time is part of J_c, and its speeds are no part of J_a: a job alone may have ISD > 0. TickRule::kNotice only, where
   /// reports are late.
   RunNoise noise;
-  RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
+  JobTuning* tuning = nullptr;  ///< of this run; null: jobs choose nothing
+  RunSink* sink = nullptr;      ///< receives finished jobs and episodes in place of the RunRecord
 };
 
 class SimulatedBackend final : public ClusterBackend, private TrialRuns {
@@ -111,7 +116,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     std::uint32_t phase = 0;
     Duration phase_work{0};  ///< of its phase, to do in this run
     Duration done{0};        ///< work of the phases that this run has finished
-    double spread = 1;       ///< AllocationSpeed::factor() of its phase on these GPUs
+    double spread = 1;  ///< AllocationSpeed::factor() of its phase, or of its choice, on these GPUs
     RunNoise::Run noise;
     Time done_by{0};         ///< planned end of its work; due follows by noise.notice
     double beside = 1;       ///< AllocationSpeed::beside_spread_jobs(), if that holds for it now
@@ -199,7 +204,14 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   void refresh_neighbours();
   Duration solo_time(JobId job, Standing from, Duration work, std::span<const GpuId> gpus,
                      std::span<const GpuId> unlike) const;
+  void each_type(std::span<const GpuId> gpus,
+                 const std::function<void(const Allocation&)>& use) const;
   double spread_of(JobId job, std::uint32_t phase, std::span<const GpuId> gpus) const;
+  double chosen_spread(JobId job, std::uint32_t phase, std::span<const GpuId> gpus);
+  void measure(JobId job);
+  void tune();
+  void ask_for_tuning();
+  void renew_speed(JobId job);
   bool runs_out_of_memory(JobId job, std::span<const GpuId> gpus) const;
   Report complete(JobId job);
   Report begin_next_phase(JobId job);
@@ -243,6 +255,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
   /// By node: its jobs on several nodes; empty if they do not slow each other.
   std::vector<int> spread_jobs_;
+  bool tuning_asked_ = false;          ///< an event for it is pending
   std::vector<NodeId> stirred_nodes_;  ///< whose number has come to or left 2 or more
   std::uint32_t next_group_ = 0;
   std::uint64_t next_order_ = 1;

@@ -53,10 +53,9 @@ Provenance SimulatedBackend::ask_world(GpuId gpu, JobId newcomer) {
   return source;
 }
 
-/// The factor of a job in a phase on all of these GPUs.
-double SimulatedBackend::spread_of(JobId job, std::uint32_t phase,
-                                   std::span<const GpuId> gpus) const {
-  if (by_allocation_ == nullptr) return 1;
+/// Calls `use` with the allocation that these GPUs are, once for each of their types.
+void SimulatedBackend::each_type(std::span<const GpuId> gpus,
+                                 const std::function<void(const Allocation&)>& use) const {
   std::vector<NodeId> nodes;
   std::vector<int> on_nodes;
   std::vector<std::uint32_t> switches;
@@ -79,13 +78,70 @@ double SimulatedBackend::spread_of(JobId job, std::uint32_t phase,
   };
   leave_unlike(switches);
   leave_unlike(types);
-  double slowest = std::numeric_limits<double>::infinity();
   for (const std::uint32_t type : types) {
-    const Allocation on{static_cast<int>(gpus.size()), static_cast<int>(nodes.size()),
-                        static_cast<int>(switches.size()), type, on_nodes};
-    slowest = std::min(slowest, by_allocation_->factor(workload_.in_phase(job, phase), on));
+    use({static_cast<int>(gpus.size()), static_cast<int>(nodes.size()),
+         static_cast<int>(switches.size()), type, on_nodes});
   }
+}
+
+/// The factor of a job in a phase on all of these GPUs.
+double SimulatedBackend::spread_of(JobId job, std::uint32_t phase,
+                                   std::span<const GpuId> gpus) const {
+  if (by_allocation_ == nullptr) return 1;
+  double slowest = std::numeric_limits<double>::infinity();
+  each_type(gpus, [&](const Allocation& on) {
+    slowest = std::min(slowest, by_allocation_->factor(workload_.in_phase(job, phase), on));
+  });
   return slowest;
+}
+
+/// The same of the configuration that the job chooses now.
+double SimulatedBackend::chosen_spread(JobId job, std::uint32_t phase,
+                                       std::span<const GpuId> gpus) {
+  if (options_.tuning == nullptr) return spread_of(job, phase, gpus);
+  double slowest = std::numeric_limits<double>::infinity();
+  each_type(gpus, [&](const Allocation& on) {
+    slowest = std::min(slowest, options_.tuning->choose(workload_.in_phase(job, phase), on));
+  });
+  return slowest;
+}
+
+/// A running job learns from the work that it has done since its start, its phase or its latest choice began.
+void SimulatedBackend::measure(JobId job) {
+  const Running& running = jobs_[job].running;
+  if (options_.tuning == nullptr || running.will_oom || now_ <= running.since) return;
+  each_type(running.gpus,
+            [&](const Allocation& on) { options_.tuning->measure(as_known(job), on); });
+}
+
+/// All running jobs measure, and choose anew.
+void SimulatedBackend::tune() {
+  tuning_asked_ = false;
+  for (std::uint32_t g = 0; g < state_.gpus().size(); ++g) {
+    const std::vector<JobId> residents = state_.gpu(GpuId{g}).residents;
+    for (const JobId job : residents) {
+      Active& active = jobs_[job];
+      Running& running = active.running;
+      if (running.gpus.front() != GpuId{g}) continue;  // once for each job
+      ask_for_tuning();
+      if (running.profiling || running.will_oom || now_ <= running.since) continue;
+      measure(job);
+      const double spread = chosen_spread(job, running.phase, running.gpus);
+      if (spread == running.spread) continue;
+      if (active.sole_resident) keep_devices(job);
+      running.spread = spread;
+      renew_speed(job);
+    }
+  }
+}
+
+/// A job runs: it tunes itself at the next multiple of the interval.
+void SimulatedBackend::ask_for_tuning() {
+  if (options_.tuning == nullptr || tuning_asked_) return;
+  tuning_asked_ = true;
+  const Duration interval = options_.tuning->interval();
+  const Time last = now_ - now_ % interval;
+  queue_.schedule(later(last, interval), EventKind::kTuning, 0);
 }
 
 /// `change` more jobs have the GPUs of this one.
@@ -110,6 +166,19 @@ double SimulatedBackend::beside_of(const Running& running) const {
   return beside ? by_allocation_->beside_spread_jobs() : 1;
 }
 
+/// Its factors have changed.
+void SimulatedBackend::renew_speed(JobId job) {
+  Active& active = jobs_[job];
+  const Running& running = active.running;
+  double speed = std::numeric_limits<double>::infinity();
+  if (active.sole_resident) {
+    speed = slowest_alone(as_known(job), running.gpus);
+  } else {
+    for (const GpuId own : running.gpus) speed = std::min(speed, speed_on(job, own));
+  }
+  set_speed(job, active, speed * running.spread * running.beside * running.noise.speed);
+}
+
 /// The speeds of jobs on several nodes that have come to share a node with another one, or no longer do.
 void SimulatedBackend::refresh_neighbours() {
   for (const NodeId node : std::exchange(stirred_nodes_, {})) {
@@ -117,19 +186,11 @@ void SimulatedBackend::refresh_neighbours() {
     for (int g = 0; g < spec_.nodes[index(node)].gpus; ++g) {
       const GpuId gpu{static_cast<std::uint32_t>(first + static_cast<std::size_t>(g))};
       for (const JobId job : state_.gpu(gpu).residents) {
-        Active& active = jobs_[job];
-        Running& running = active.running;
+        Running& running = jobs_[job].running;
         const double beside = beside_of(running);
         if (beside == running.beside) continue;
         running.beside = beside;
-        if (running.will_oom) continue;
-        double speed = std::numeric_limits<double>::infinity();
-        if (active.sole_resident) {
-          speed = slowest_alone(as_known(job), running.gpus);
-        } else {
-          for (const GpuId own : running.gpus) speed = std::min(speed, speed_on(job, own));
-        }
-        set_speed(job, active, speed * running.spread * running.beside * running.noise.speed);
+        if (!running.will_oom) renew_speed(job);
       }
     }
   }

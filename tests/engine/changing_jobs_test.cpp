@@ -236,6 +236,52 @@ TEST(ChangingJobs, JobsOnSeveralNodesSlowEachOtherOnASharedOne) {
   EXPECT_EQ(r.record.jobs[0].solo, 100s) << "a slow network is a slowdown";
 }
 
+/// A job knows nothing at first and has half of its speed; once it has measured, all of it.
+class LearningJobs final : public JobTuning {
+ public:
+  Duration interval() const override { return 30s; }
+  double choose(JobId, const Allocation&) override { return measured_ > 0 ? 1.0 : 0.5; }
+  void measure(JobId, const Allocation&) override { ++measured_; }
+  const AllocationBelief& belief() const override { return belief_; }
+
+ private:
+  int measured_ = 0;
+  AllocationSpeeds belief_{{}, {}};
+};
+
+// Work of 100 s, on one GPU and on two. 30 s at half speed leave 85 s: it ends at 115 s. Where its start takes 40 s it has
+// measured nothing at 30 s, and has done 10 s at 60 s: it ends at 150 s.
+TEST(ChangingJobs, TuneThemselvesAtEachInterval) {
+  for (const std::vector<GpuId>& gpus : {std::vector{G(0)}, std::vector{G(0), G(1)}}) {
+    for (const auto& [start_cost, finish] :
+         std::vector<std::pair<Duration, Time>>{{0s, 115s}, {40s, 150s}}) {
+      OwnedWorkload w = workload({job(100s).gpus(static_cast<int>(gpus.size()))});
+      w.jobs[0].start_cost = start_cost;
+      const ChangingWorld world({1}, {{static_cast<int>(gpus.size()), 1}}, {});
+      LearningJobs tuning;
+      RunOptions options = moving();
+      options.simulation.tuning = &tuning;
+      Acts policy({start(0s, J(0), gpus)});
+      const RunResult r = run(cluster(1, 2), w, world, policy, options);
+      EXPECT_EQ(r.record.jobs[0].finish, finish);
+      EXPECT_EQ(r.record.jobs[0].solo, 100s) << "of the best choice";
+    }
+  }
+}
+
+// Phases of 10 s: the end of the first is a measurement, so that the second has all of the speed.
+TEST(ChangingJobs, TuneThemselvesWhereAPhaseBegins) {
+  OwnedWorkload w = workload({job(20s)});
+  set_phases(w, J(0), {job(10s).util(1), job(10s).util(2)});
+  const ChangingWorld world({1, 1, 1}, {{1, 1}}, {});
+  LearningJobs tuning;
+  RunOptions options = moving();
+  options.simulation.tuning = &tuning;
+  Acts policy({start(0s, J(0), {G(0)})});
+  const RunResult r = run(cluster(1, 1), w, world, policy, options);
+  EXPECT_EQ(r.record.jobs[0].finish, 30s);
+}
+
 // Phases of 20 and 80 s. Preempted at 50 s with half of the run's progress lost: 25 s are kept, so it is in its second
 // phase with 75 s left, and ends at 125 s. With nine tenths lost 5 s are kept: it is back in its first phase.
 TEST(ChangingJobs, LostWorkMayTakeAJobBackAPhase) {

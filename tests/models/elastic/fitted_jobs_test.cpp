@@ -1,5 +1,6 @@
 #include "models/elastic/fitted_jobs.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -16,7 +17,7 @@ namespace {
 
 /// A program on two GPU types: a step takes 0.1 s and 0.01 s a sample, half of that on type 1; an exchange 0.02 s within a
 /// node and 0.05 s between nodes.
-std::unique_ptr<const ElasticJobs> program_on_two_types() {
+std::unique_ptr<ElasticJobs> program_on_two_types() {
   ElasticJobs::Program program;
   program.program.initial_batch = 16;
   program.program.epochs = 1;
@@ -105,6 +106,27 @@ TEST(FittedJobs, FollowWhatJobsMeasure) {
   // Ratios are those of the truth: the unit differs (samples, not steps with the initial batch).
   const double ratio = belief.goodput(view, on(4)) / belief.goodput(view, on(1));
   EXPECT_NEAR(ratio, truth->goodput(view, on(4)) / truth->goodput(view, on(1)), 0.1 * ratio);
+}
+
+TEST(FittedJobs, JobsChooseTheBatchThatTheirFitNames) {
+  const std::unique_ptr<ElasticJobs> jobs = program_on_two_types();
+  jobs->set_reference_rates({jobs->rate(JobId{0}, 0, on(1))});
+  EXPECT_EQ(jobs->tuning(), nullptr);
+  jobs->set_refit(std::chrono::seconds{60});
+  const std::unique_ptr<JobTuning> tuning = jobs->tuning();
+  ASSERT_NE(tuning, nullptr);
+  EXPECT_EQ(tuning->interval(), std::chrono::seconds{60});
+  // M0 = 16 on 4 GPUs is 4 on each, the least; the fit then knows that a larger batch is worth it.
+  const double first = tuning->choose(JobId{0}, on(4));
+  EXPECT_DOUBLE_EQ(first, jobs->factor(JobId{0}, on(4), {.local = 4, .accumulations = 0}));
+  tuning->measure(JobId{0}, on(4));
+  const double second = tuning->choose(JobId{0}, on(4));
+  EXPECT_GT(second, first);
+  EXPECT_LE(second, jobs->factor(JobId{0}, on(4))) << "no batch is better than the truly best one";
+  EXPECT_DOUBLE_EQ(tuning->choose(JobId{0}, on(8, 1)),
+                   jobs->factor(JobId{0}, on(8, 1), {.local = 4, .accumulations = 0}))
+      << "on another type it has measured nothing";
+  EXPECT_EQ(tuning->belief().most_gpus(elastic_view()), 8);
 }
 
 }  // namespace

@@ -211,6 +211,10 @@ std::vector<KeyRow> key_rows() {
   const Settings elastic{"workload={source: pollux, path: elastic.csv, programs: .}",
                          "world.model=none", "cluster.machines=3x2:aws",
                          "policies=[{name: fifo, placement: anywhere}]"};
+  const Settings resized{
+      "workload={source: pollux, path: elastic.csv, programs: ., adaptivity: adaptive, start_s: 5}",
+      "world.model=none", "cluster.machines=3x2:aws", "control.round_s=10",
+      "policies=[{name: pollux, interval_s: 10}]"};
   const Settings packing =
       with(kJobs, {"policies=[{name: proactive, memory: checked, capacity_pct: 300}]"});
   return {
@@ -228,6 +232,8 @@ std::vector<KeyRow> key_rows() {
       {"workload.adaptivity", "strong-scaling", with(elastic, {"policies=[{name: optimus}]"})},
       {"workload.interference", "0.5", elastic},
       {"workload.start_s", "60", elastic},
+      {"workload.expected_start_s", "m=20", resized},
+      {"workload.refit_s", "10", resized},
       {"workload.largest_local_batch", "m=5", elastic},
       {"workload.calibrated", "true", elastic},
       {"workload.order", "trace"},

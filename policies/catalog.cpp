@@ -20,6 +20,7 @@ PolicyEntry srtf_entry();
 PolicyEntry las_entry();
 PolicyEntry sharing_las_entry();
 PolicyEntry lucid_entry();
+PolicyEntry priority_entry();
 PolicyEntry external_entry();
 PolicyEntry external_shares_entry();
 PolicyEntry fgd_entry();
@@ -64,6 +65,7 @@ std::span<const PolicyEntry> policy_catalog() {
       srtf_entry(),
       las_entry(),
       lucid_entry(),
+      priority_entry(),
       external_entry(),
       fgd_entry(),
       best_fit_entry(),

@@ -78,6 +78,7 @@ constexpr std::string_view kKeepsTypes =
     "a job that has started keeps its GPU type, and mostly its GPUs";
 constexpr std::string_view kGangsStay =
     "moves jobs mostly to resize them, and the jobs of these traces are not elastic";
+constexpr std::string_view kNoServices = "only for services, of which these traces have none";
 constexpr std::string_view kByAge = "the oldest comes first";
 constexpr std::string_view kTiesByAge = "of equal jobs the oldest comes first";
 
@@ -107,6 +108,9 @@ constexpr std::array kExceptions{
     Exception{"sia", Property::kLetsJobsRun, kPreempts},
     Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"sharing-las", Property::kLetsJobsRun, kPreempts},
+    Exception{"priority", Property::kSharesGpus, kNoServices},
+    Exception{"priority", Property::kPreemptsOften, kNoServices},
+    Exception{"priority", Property::kOrderOfTheQueue, kByAge},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},

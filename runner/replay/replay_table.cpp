@@ -15,6 +15,7 @@
 #include "runner/experiment/real_runs.hpp"
 #include "runner/replay/left_out_table.hpp"
 #include "runner/replay/replay_columns.hpp"
+#include "runner/replay/service_output.hpp"
 #include "support/statistics/metric_choice.hpp"
 #include "support/time_unit.hpp"
 #include "traces/trace_statistics.hpp"
@@ -448,6 +449,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   print_setting(out, shown);
   print_tables(out, shown);
   print_winners(out, shown);
+  out << services_table(experiment.policies(), result);
   print_footnotes(out, shown);
   out << left_out_table(experiment.left_out());
 }

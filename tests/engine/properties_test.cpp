@@ -59,6 +59,7 @@ enum class Property : std::uint8_t {
   kRandomTraces,     ///< runs over random traces and breaks no rule
   kSharesGpus,       ///< some of its episodes begin with a job and go on with another
   kLetsJobsRun,      ///< preempts no job
+  kPreemptsForJobs,  ///< if it preempts: not only for replicas of services
   kPreemptsOften,    ///< if it preempts: some job in a third of the random traces
   kOrderOfTheQueue,  ///< decides the same for any order of the queue
   kOrderOfJoins,     ///< the same where jobs join running ones
@@ -109,8 +110,7 @@ constexpr std::array kExceptions{
     Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"sharing-las", Property::kLetsJobsRun, kPreempts},
     Exception{"priority", Property::kSharesGpus, kNoServices},
-    Exception{"priority", Property::kPreemptsOften, kNoServices},
-    Exception{"priority", Property::kOrderOfTheQueue, kByAge},
+    Exception{"priority", Property::kPreemptsForJobs, kNoServices},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},
@@ -255,7 +255,9 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
               : often   ? preemptions > random_finds(1000)
                         : preemptions > 0 && preemptions <= random_runs(1000))
       << preemptions << ' ' << entry.name << ": kLetsJobsRun, see kExceptions";
-  EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).preempts, preempts) << entry.name;
+  const bool for_services = is_exception(entry.name, Property::kPreemptsForJobs);
+  EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).preempts, preempts || for_services)
+      << entry.name;
   EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).takes_probes, probed) << entry.name;
   EXPECT_TRUE(profiled ? happens(LogKind::kProfile) : never(LogKind::kProfile));
   EXPECT_TRUE(probed ? happens(LogKind::kProbed) : never(LogKind::kProbed));

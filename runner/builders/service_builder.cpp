@@ -1,6 +1,8 @@
 #include "runner/builders/service_builder.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "sim/error.hpp"
@@ -13,6 +15,16 @@ namespace {
 
 /// A minute with a rate for each window of a trace.
 constexpr Duration kLoadWindow = std::chrono::seconds(60);
+
+/// A file that the list of services names: beside the list, or else where inputs are looked up.
+std::string named_file(InputFiles& files, const std::string& list, const std::string& path,
+                       const std::string& place) {
+  const std::filesystem::path beside = std::filesystem::path(list).parent_path() / path;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(beside, error)) return files.find(path, place);
+  files.add(beside.string());
+  return beside.string();
+}
 
 ServiceTimes times_of(const ServiceRow& row, const std::string& path) {
   const ServiceTimeChoice choice{row.model, row.gpu_type, row.slice, row.processes, 0};
@@ -68,8 +80,9 @@ ServiceBuilder::ServiceBuilder(const Config& config, InputFiles& files) {
   refuse(config.profiling.mode == ProfilingMode::kEpoch ||
              config.profiling.mode == ProfilingMode::kMinute,
          "profiling.mode: epoch or minute");
-  for (ServiceRow& row : read_services(files.find(*path, place))) {
-    ServiceTimes times = times_of(row, files.find(row.times, row.times_place));
+  const std::string list = files.find(*path, place);
+  for (ServiceRow& row : read_services(list)) {
+    ServiceTimes times = times_of(row, named_file(files, list, row.times, row.times_place));
     if (row.batch > times.largest()) {
       throw InputError(row.place, "column 'batch' is " + std::to_string(row.batch) +
                                       ", expected the largest measured batch at most, " +
@@ -77,7 +90,7 @@ ServiceBuilder::ServiceBuilder(const Config& config, InputFiles& files) {
     }
     std::vector<Time> arrivals;
     if (!row.requests.empty()) {
-      arrivals = arrivals_of(row, files.find(row.requests, row.requests_place));
+      arrivals = arrivals_of(row, named_file(files, list, row.requests, row.requests_place));
       if (arrivals.empty()) {
         throw InputError(row.requests_place,
                          "no request of this file is within the service's time");

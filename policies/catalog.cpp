@@ -24,6 +24,7 @@ PolicyEntry srtf_entry();
 PolicyEntry las_entry();
 PolicyEntry sharing_las_entry();
 PolicyEntry lucid_entry();
+PolicyEntry priority_entry();
 PolicyEntry external_entry();
 PolicyEntry external_shares_entry();
 PolicyEntry fgd_entry();
@@ -70,6 +71,7 @@ const std::vector<PolicyEntry>& built_in() {
       srtf_entry(),
       las_entry(),
       lucid_entry(),
+      priority_entry(),
       external_entry(),
       fgd_entry(),
       best_fit_entry(),

@@ -24,6 +24,7 @@ struct ParameterContext {
   bool rounds = false;        ///< control.mode is rounds
   bool knows_memory = false;  ///< of some job
   bool estimates_run_times = false;
+  bool services = false;              ///< the workload has services
   bool believes_by_clusters = false;  ///< the policy's belief is about clusters of jobs
 };
 

@@ -9,6 +9,7 @@
 
 #include "models/knowledge/knowledge_base.hpp"
 #include "results/decision_times.hpp"
+#include "services/service_run.hpp"
 #include "sim/records/event_log.hpp"
 #include "sim/records/metrics.hpp"
 #include "sim/records/run_details.hpp"
@@ -30,7 +31,8 @@ struct PolicyRun {
   /// Completion times of the jobs that metrics cover [s], in bins of about 2 %; empty unless asked
   /// for by RunObservation::count_jct.
   LogHistogram jct{1e-9, 32};
-  RunDetails details;  ///< as far as asked for by RunObservation::details
+  std::vector<ServiceOutcome> services;  ///< of the workload's services, in their order
+  RunDetails details;                    ///< as far as asked for by RunObservation::details
   /// The rule that the policy broke, and how; empty: none. Such a run has no records, and its metrics are undefined.
   std::string failure;
 };

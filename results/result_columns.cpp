@@ -201,6 +201,31 @@ ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const Carried
   return columns;
 }
 
+ColumnList<ServiceIntervalRow> service_interval_columns(const TextWidths& widths) {
+  using C = Columns<ServiceIntervalRow>;
+  return of_runs<ServiceIntervalRow>(
+      widths,
+      {
+          C::text(
+              "service", "name of the service", widths.service,
+              [](const ServiceIntervalRow& row) -> const std::string& { return row.outcome.name; }),
+          C::real("start_s", "s", "begin of the interval",
+                  [](const ServiceIntervalRow& row) { return to_seconds(row.interval.start); }),
+          C::real("end_s", "s", "end of the interval",
+                  [](const ServiceIntervalRow& row) { return to_seconds(row.interval.end); }),
+          C::real("load_per_s", "1/s", "requests that arrived per second",
+                  [](const ServiceIntervalRow& row) { return row.interval.load_per_s; }),
+          C::real("replicas", "1", "mean number of replicas on GPUs",
+                  [](const ServiceIntervalRow& row) { return row.interval.replicas; }),
+          C::real("busy", "1", "share of the replicas' time in which they worked",
+                  [](const ServiceIntervalRow& row) { return row.interval.busy; }),
+          C::real("latency_s", "s", "which the goal's share of the answered requests had at most",
+                  [](const ServiceIntervalRow& row) { return row.interval.latency_s; }),
+          C::real("within", "1", "share of the answered requests within the latency goal",
+                  [](const ServiceIntervalRow& row) { return row.interval.within; }),
+      });
+}
+
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths) {
   using C = Columns<EpisodeRow>;
   return of_runs<EpisodeRow>(

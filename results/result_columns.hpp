@@ -21,6 +21,7 @@ struct TextWidths {
   std::size_t job = 1;
   std::size_t gpu_type = 1;
   std::size_t virtual_cluster = 1;
+  std::size_t service = 1;
   std::size_t metric = 1;
   std::size_t unit = 1;
   std::vector<std::size_t> carried;  ///< by Trace::carried
@@ -55,6 +56,12 @@ struct JobRow : RunRow {
 struct EpisodeRow : RunRow {
   std::size_t number;
   const EpisodeRecord& episode;
+};
+
+struct ServiceIntervalRow : RunRow {
+  std::size_t service;
+  const ServiceOutcome& outcome;
+  const ServiceInterval& interval;
 };
 
 struct EpisodeJobRow : RunRow {
@@ -115,6 +122,7 @@ inline constexpr const char* kCarriedDescription = "column of the log, as it say
 ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried,
                                bool changing);
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths);
+ColumnList<ServiceIntervalRow> service_interval_columns(const TextWidths& widths);
 ColumnList<EpisodeJobRow> episode_job_columns(const TextWidths& widths);
 ColumnList<UsageRow> usage_columns(const TextWidths& widths);
 ColumnList<MetricsRow> metric_columns(const TextWidths& widths);

@@ -44,6 +44,13 @@ TextWidths widths_in(const ResultsContents& contents) {
           column.texts, [](const auto& text) -> const auto& { return text; }));
     }
   }
+  for (const Replication* replication : contents.replications) {
+    for (const PolicyRun& run : replication->runs) {
+      for (const ServiceOutcome& service : run.services) {
+        widths.service = std::max(widths.service, service.name.size());
+      }
+    }
+  }
   for (std::size_t m = 0; m < kMetricCount; ++m) {
     const MetricInfo& info = metric_info(static_cast<Metric>(m));
     widths.metric = std::max(widths.metric, info.name.size());
@@ -73,6 +80,7 @@ class ResultTables {
     events();
     over_time();
     failures();
+    service_intervals();
     if (!contents_.header.measured_on.empty()) predicted();
   }
 
@@ -161,6 +169,27 @@ class ResultTables {
                  contents_.header.gpus.at(index(job.gpu)).type,
                  r.clusters.empty() ? -1 : r.clusters.at(j), *r.trace});
     }
+  }
+
+  /// Only where the workload has services.
+  void service_intervals() const {
+    bool any = false;
+    for_each_run([&](const Replication&, std::size_t, const PolicyRun& run) {
+      any |= !run.services.empty();
+    });
+    if (!any) return;
+    TableOf<ServiceIntervalRow> table(
+        file_, "service_intervals",
+        "one row per run, service and interval of a minute: load, replicas and latency",
+        service_interval_columns(widths_));
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
+      for (std::size_t s = 0; s < run.services.size(); ++s) {
+        for (const ServiceInterval& interval : run.services[s].intervals) {
+          table.add({row_of(r, p), s, run.services[s], interval});
+        }
+      }
+    });
+    table.finish();
   }
 
   void episodes() const {

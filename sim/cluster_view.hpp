@@ -10,6 +10,7 @@
 #include "sim/job.hpp"
 #include "sim/job_slots.hpp"
 #include "sim/profile.hpp"
+#include "sim/service_traffic.hpp"
 #include "sim/time.hpp"
 
 /// All that a policy may see of a job: an opaque number, its profile, its requests, and the
@@ -44,11 +45,12 @@ struct JobView {
   /// By GpuType::id, only where estimates are granted and jobs differ between the types of the cluster; else
   /// empty. The run outlives it.
   std::span<const ViewOnType> on_types;
-  int resubmissions = 0;        ///< returns to the queue after an OOM
-  int preemptions = 0;          ///< how often it was taken off its GPUs
-  int resizes = 0;              ///< how often it went on on other GPUs
-  int phase = 0;                ///< of a job that changes: `profile` is that of this phase, from 0
-  Duration served{0};           ///< time on its GPUs in runs that were preempted or resized
+  int resubmissions = 0;  ///< returns to the queue after an OOM
+  int preemptions = 0;    ///< how often it was taken off its GPUs
+  int resizes = 0;        ///< how often it went on on other GPUs
+  int phase = 0;          ///< of a job that changes: `profile` is that of this phase, from 0
+  Duration served{0};     ///< time on its GPUs in runs that were preempted or resized
+  const ServiceView* service = nullptr;  ///< of a replica of a service; the run outlives it
   std::optional<Time> started;  ///< its present run, probe or profiling segment; nothing: it waits
 
   /// The service that it attained up to now [ns of its time on GPUs]: `served` and its present run.

@@ -48,6 +48,12 @@ struct JobSpec {
   /// `profile` is that of the first. 0: one phase, which is the job itself.
   std::uint32_t phases = 0;
   std::uint32_t first_phase = 0;
+  /// A replica of this service (ServiceTraffic), on one GPU: it ends at `ends` whatever it has done, and what it does is
+  /// to answer requests. Its `work` is the time from its submission to that. Below 0: an ordinary job.
+  int service = -1;
+  Time ends{0};
+
+  bool is_replica() const { return service >= 0; }
 };
 
 /// The jobs of one replication as the engine takes them: a view of specs and an order that others own and keep.

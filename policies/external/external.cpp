@@ -1,4 +1,6 @@
 #include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,6 +93,7 @@ class External final : public Policy {
 
   void arrived(const JobView& job, Time) override {
     if (!in_system_.insert(job.id).second) return;  // it is back
+    if (job.service != nullptr) services_[job.service->service] = job.service;
     arrivals_.push_back({{"event", "arrive"}, {"job", index(job.id)}, {"asks", asks(job)}});
   }
 
@@ -140,6 +143,7 @@ class External final : public Policy {
       question["residents"] = residents(view);
       question["served_ns"] = served(view, waiting.first(std::min(waiting.size(), window_)));
     }
+    for (const auto& [number, service] : services_) question["services"].push_back(seen(*service));
     events_ = Json::array();
     Json answer = program_.ask(question.dump());
     if (wants_pairs_) {
@@ -175,22 +179,39 @@ class External final : public Policy {
     const Profile& p = job.profile;
     Json speeds = nullptr;
     for (const ViewOnType& type : job.on_types) speeds.push_back(type.speed);
-    return {{"submit_ns", job.submit.count()},
-            {"gpus", job.gpus},
-            {"gpus_min", job.gpus_min},
-            {"gpus_max", job.gpus_max},
-            {"gpu_milli", job.gpu_milli},
-            {"gpu_models", job.gpu_models},
-            {"priority", job.priority},
-            {"cpu_milli", job.request.cpu_milli},
-            {"memory_mib", job.request.memory_mib},
-            {"estimate_ns", job.estimate ? Json(job.estimate->count()) : Json(nullptr)},
-            {"speeds", std::move(speeds)},
-            {"gpu_util_pct", or_null(p.gpu_util_pct)},
-            {"mem_alloc_pct", or_null(p.mem_alloc_pct)},
-            {"mem_time_pct", or_null(p.mem_time_pct)},
-            {"mem_used_mib", or_null(p.mem_used_mib)},
-            {"packing_label", or_null(p.packing_label)}};
+    Json all{{"submit_ns", job.submit.count()},
+             {"gpus", job.gpus},
+             {"gpus_min", job.gpus_min},
+             {"gpus_max", job.gpus_max},
+             {"gpu_milli", job.gpu_milli},
+             {"gpu_models", job.gpu_models},
+             {"priority", job.priority},
+             {"cpu_milli", job.request.cpu_milli},
+             {"memory_mib", job.request.memory_mib},
+             {"estimate_ns", job.estimate ? Json(job.estimate->count()) : Json(nullptr)},
+             {"speeds", std::move(speeds)},
+             {"gpu_util_pct", or_null(p.gpu_util_pct)},
+             {"mem_alloc_pct", or_null(p.mem_alloc_pct)},
+             {"mem_time_pct", or_null(p.mem_time_pct)},
+             {"mem_used_mib", or_null(p.mem_used_mib)},
+             {"packing_label", or_null(p.packing_label)}};
+    if (job.service != nullptr) all["service"] = job.service->service;
+    return all;
+  }
+
+  static Json seen(const ServiceView& service) {
+    return {{"service", service.service},
+            {"goal_s", service.goal_s},
+            {"share", service.share},
+            {"least_replicas", service.least_replicas},
+            {"most_replicas", service.most_replicas},
+            {"over", service.over},
+            {"intervals", service.intervals},
+            {"load_per_s", service.load_per_s},
+            {"latency_s", service.latency_s},
+            {"within", service.within},
+            {"busy", service.busy},
+            {"replicas", service.replicas}};
   }
 
   static Json residents(const ClusterView& view) {
@@ -330,7 +351,8 @@ class External final : public Policy {
   std::uint64_t seed_;
   std::unique_ptr<Belief> belief_;       ///< nullptr without `belief: configured`
   std::unordered_set<JobId> in_system_;  ///< arrived, and neither finished nor failed
-  std::optional<ExternalPairs> pairs_;   ///< only with a belief
+  std::map<std::uint32_t, const ServiceView*> services_;  ///< whose replicas have arrived
+  std::optional<ExternalPairs> pairs_;                    ///< only with a belief
   std::optional<LeastCertainPairs> probe_planner_;
   bool wants_residents_ = false;
   bool wants_pairs_ = false;

@@ -7,6 +7,7 @@
 
 #include "policies/groups/matching.hpp"
 #include "policies/groups/sparse_matching.hpp"
+#include "policies/service_goal.hpp"
 #include "sim/rng.hpp"
 
 namespace corun::inline policies {
@@ -28,9 +29,16 @@ std::vector<Group> Recommender::plan(const ClusterView& view, std::span<const Jo
     }
     return groups;
   }
-  std::vector<JobId> left(waiting.begin(), waiting.end());
+  std::vector<JobId> left;
+  for (const JobId j : waiting) {
+    if (view.job(j).service == nullptr) {
+      left.push_back(j);
+    } else {
+      groups.push_back({.jobs = {j}, .bin = true});  // a replica of a service starts alone
+    }
+  }
   if (options_.pack_bin) {
-    std::vector<JobId> bin = choose_bin(view, waiting);
+    std::vector<JobId> bin = choose_bin(view, left);
     // Two jobs that fit a bin are a pair like any other; a bin given by the configuration stays a bin.
     if (bin.size() > (options_.given_bin.empty() ? kPair : 1)) {
       std::erase_if(left,
@@ -256,6 +264,17 @@ void Recommender::explore_jobs(std::uint64_t first, std::vector<Group>& groups) 
 std::optional<JobId> Recommender::co_runner(const ClusterView& view, JobId resident,
                                             std::span<const JobId> waiting) {
   bound_.reset();
+  // A replica joins no job. Jobs join one whose service is believed to keep its goal.
+  const ServiceView* service = view.job(resident).service;
+  std::vector<JobId> suited;
+  for (const JobId j : waiting) {
+    if (view.job(j).service != nullptr) continue;
+    if (service == nullptr || keeps_goal_of_b(*service, belief_->pair(j, resident), kGoalMargin)) {
+      suited.push_back(j);
+    }
+  }
+  if (suited.empty()) return std::nullopt;
+  waiting = suited;
   const ClusterBelief* clusters = belief_->as_clusters();
   const std::optional<std::uint64_t> draw = draw_of(view);
   const auto key = [&](JobId j) {

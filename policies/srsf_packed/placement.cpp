@@ -46,6 +46,12 @@ void Placer::look_at(const ClusterView& view, const Job& j, const JobView& job, 
     }
     const PairSpeeds pair = running_.speeds(job.id, spot.host);
     if (pair.a <= 0 || pair.b <= 0) return;
+    // A replica of a service starts alone; a job joins one whose service is believed to keep its goal.
+    if (job.service != nullptr) return;
+    if (const ServiceView* service = view.job(spot.host).service;
+        service != nullptr && !running_.keeps_goal(job.id, spot.host, *service)) {
+      return;
+    }
     const Run& run = running_.at(spot.host);
     spot.run = &run;
     spot.number = run.number;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "policies/pods/pod_ledger.hpp"
+#include "policies/service_goal.hpp"
 #include "policies/srsf_packed/jobs.hpp"
 
 /// The running jobs: where they are, how far they are, how fast they are by the belief, and when they end.
@@ -63,6 +64,10 @@ class Running {
 
   /// Believed speeds; the answers are kept until the belief learns.
   PairSpeeds speeds(JobId a, JobId b);
+  /// Whether the service of replica b is believed to keep its goal beside job a.
+  bool keeps_goal(JobId a, JobId b, const ServiceView& service) const {
+    return keeps_goal_of_b(service, belief_.pair(a, b), kGoalMargin);
+  }
   void forget_speeds() { speeds_.clear(); }
   /// Believed speed of a running job, if `gone` were not there.
   double speed_without(JobId gone, JobId id, const Run& run);

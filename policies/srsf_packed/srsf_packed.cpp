@@ -98,6 +98,7 @@ class SrsfPacked final : public Policy {
       j.submit = job.submit;
       j.memory_mib = job.profile.mem_used_mib;
       j.types = job.on_types;
+      j.is_overdue = job.service != nullptr;  // replicas of services go first, and stay
       j.pod = {job.gpus, job.gpu_milli, job.gpu_models, job.request};
       unknown_.push_back(job.id);
       if (j.is_part() || j.asks_of_node()) placer_.expect_pods();

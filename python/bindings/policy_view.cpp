@@ -24,6 +24,7 @@ struct PyJob {
   JobView view;
   Time now;
   std::vector<ViewOnType> types;  ///< JobView::on_types, which may end before this
+  std::optional<ServiceView> service = std::nullopt;  ///< JobView::service, likewise
 };
 
 struct PyView {
@@ -208,6 +209,25 @@ py::object speeds(const PyJob& job) {
   return list;
 }
 
+py::object service_of(const PyJob& job) {
+  if (!job.service) return py::none();
+  const ServiceView& service = *job.service;
+  py::dict seen;
+  seen["service"] = service.service;
+  seen["goal_s"] = service.goal_s;
+  seen["share"] = service.share;
+  seen["least_replicas"] = service.least_replicas;
+  seen["most_replicas"] = service.most_replicas;
+  seen["over"] = service.over;
+  seen["intervals"] = service.intervals;
+  seen["load_per_s"] = service.load_per_s;
+  seen["latency_s"] = service.latency_s;
+  seen["within"] = service.within;
+  seen["busy"] = service.busy;
+  seen["replicas"] = service.replicas;
+  return seen;
+}
+
 py::object memory_on_types(const PyJob& job) {
   if (job.types.empty()) return py::none();
   py::list list;
@@ -269,6 +289,9 @@ void bind_job(py::module_& module) {
                                return j.started ? std::optional(j.started->count()) : std::nullopt;
                              }),
                              "start of its present run; None: it waits")
+      .def_property_readonly(
+          "service", [](const PyJob& job) { return service_of(job); },
+          "of a replica: what was observed of its service in the last interval; None: a job")
       .def("__repr__", [](const PyJob& job) {
         return "<corun.Job " + std::to_string(index(job.view.id)) + ">";
       });
@@ -281,6 +304,8 @@ py::object make_view(std::shared_ptr<Turn> turn) { return py::cast(PyView{std::m
 py::object make_job(const JobView& job, Time now) {
   PyJob copy{job, now, {job.on_types.begin(), job.on_types.end()}};
   copy.view.on_types = {};
+  if (job.service != nullptr) copy.service = *job.service;
+  copy.view.service = nullptr;
   return py::cast(std::move(copy));
 }
 

@@ -132,12 +132,21 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
       types_(*config_, cluster),
       shares_keys_(!queue),
       given_(queue ? std::make_shared<const Trace>(std::move(*queue)) : nullptr) {
-  const WorkloadConfig& w = config_->workload;
   refuse_useless_keys(*config_, *entry_, is_given());
   if (is_given()) {
     note_units(*given_);
     return;
   }
+  read_jobs(files);
+  services_ = ServiceBuilder(*config_, files);
+  if (services_.empty() || given_ == nullptr) return;
+  auto with_replicas = std::make_shared<Trace>(*given_);
+  services_.add_replicas(*with_replicas, tables_->keys());
+  given_ = std::move(with_replicas);
+}
+
+void WorkloadSource::read_jobs(InputFiles& files) {
+  const WorkloadConfig& w = config_->workload;
   if (!entry_->reads_file) {
     if (w.path) {
       throw InputError(config_->place("workload.path"),
@@ -155,7 +164,7 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
   } else if (entry_->generates) {
     drawn_from_ = &tables_->pairs(files.find(*w.path, config_->place("workload.path")));
   } else {
-    read_file(cluster, files);
+    read_file(*cluster_, files);
   }
   if (entry_->generates) read_solo_times(files);
 }
@@ -424,6 +433,7 @@ std::shared_ptr<const Trace> WorkloadSource::trace(std::size_t replication) cons
       throw InputError(config_->place(w.load ? "workload.load" : "workload.source"), e.what());
     }
     fit_types(trace);
+    services_.add_replicas(trace, tables_->keys());
   }
   if (w.profiles == MissingProfiles::kJrs) draw_profiles(trace, seed);
   return std::make_shared<const Trace>(std::move(trace));
@@ -444,6 +454,11 @@ std::vector<JobId> WorkloadSource::arrivals(const Trace& trace, std::size_t repl
   if (shuffles(trace)) {
     Rng rng(seed_of(*config_, replication), Stream::kQueueOrder);
     rng.shuffle(std::span(order));
+    sort_by_submit_time(trace, order);
+  }
+  if (!services_.empty()) {  // of one instant services first: they are deployed when jobs come
+    std::ranges::stable_partition(order,
+                                  [&](JobId j) { return trace.jobs[index(j)].spec.is_replica(); });
     sort_by_submit_time(trace, order);
   }
   return order;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runner/builders/cluster_builder.hpp"
+#include "runner/builders/service_builder.hpp"
 #include "runner/builders/types_of_jobs.hpp"
 #include "runner/config/config.hpp"
 #include "runner/config/note.hpp"
@@ -57,6 +58,8 @@ class WorkloadSource {
   bool shares_keys() const { return shares_keys_; }
   /// The tables and keys, filled by reading the workload; the world adds its own.
   const std::shared_ptr<MeasurementTables>& tables() const { return tables_; }
+  /// Services beside the jobs; none for a given `queue`. Their replicas are the last jobs of trace().
+  const ServiceBuilder& services() const { return services_; }
   /// Whether the source reads a file: a trace, or a table to draw jobs from.
   bool reads_file() const { return entry_->reads_file; }
   /// Sentences on jobs left out, on virtual clusters and GPU models that are ignored, and on
@@ -64,6 +67,7 @@ class WorkloadSource {
   const Notes& notes() const { return notes_; }
 
  private:
+  void read_jobs(InputFiles& files);
   void read_file(const Cluster& cluster, InputFiles& files);
   std::map<WorkloadKey, double> measured_memory(const Trace& trace, const Cluster& cluster,
                                                 InputFiles& files);
@@ -84,6 +88,7 @@ class WorkloadSource {
   const TraceEntry* entry_ = nullptr;
   const Cluster* cluster_;
   TypesOfJobs types_;
+  ServiceBuilder services_;
   bool shares_keys_ = true;
   std::shared_ptr<const Trace> given_;          ///< null: the source generates
   const Measurements* drawn_from_ = nullptr;    ///< for sources that draw from one, else null

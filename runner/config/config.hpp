@@ -34,6 +34,7 @@ struct WorkloadConfig {
   std::optional<std::string> gpu_type;
   std::optional<std::string> solo_times;  ///< table of solo times by workload and GPU type
   std::optional<std::string> phases;      ///< table of phases: traces/phase_table.hpp
+  std::optional<std::string> services;    ///< beside the jobs: traces/requests/service_list.hpp
   /// Of a file with several lists of jobs the one that counts, "SET/WORKLOAD"; for source pollux.
   std::optional<std::string> part;
   std::string programs = "elastic/sia";        ///< folder of measured programs, for source pollux

@@ -91,6 +91,8 @@ void add(KeyList& keys, WorkloadConfig& c) {
        "table of solo times and memory by workload and GPU type, for jobs of any source"},
       {"workload.phases", text(c.phases),
        "table of phases of jobs that change, by job or workload; for sources that read jobs"},
+      {"workload.services", text(c.services),
+       "table of services, whose replicas run beside the jobs; for jobs of any source"},
       {"workload.part", text(c.part),
        "SET/WORKLOAD of a file with several lists of jobs, for source pollux"},
       {"workload.programs", text(c.programs),

@@ -24,7 +24,8 @@ struct RunSeeds {
   std::uint64_t speeds = 0;  ///< alone, on GPU types
   std::uint64_t estimates = 0;
   std::uint64_t choices = 0;
-  std::uint64_t cluster = 0;  ///< speeds of jobs, starts, reports, rounds
+  std::uint64_t cluster = 0;   ///< speeds of jobs, starts, reports, rounds
+  std::uint64_t requests = 0;  ///< of services
 };
 
 /// Whether speeds of jobs, starts, reports or rounds vary, if there is noise.

@@ -36,7 +36,7 @@ Experiment::Experiment(Config config, std::string data_directory, std::optional<
       beliefs_(resolved_.config, cluster_, !source_.reads_file(), files_, worlds_.tables(),
                scoring_on(std::move(device))),
       policies_(policy_instances(config_)),
-      runner_(config_, cluster_, worlds_, beliefs_, workload_keys(),
+      runner_(config_, cluster_, worlds_, beliefs_, source_.services(), workload_keys(),
               config_.place(source_.is_given() ? "workload.path" : "workload.source")) {
   for (const Notes& some : {cluster_.notes, source_.notes(), worlds_.tables().notes(),
                             worlds_.notes(), beliefs_.notes()}) {
@@ -103,7 +103,7 @@ std::vector<Drawn> Experiment::drawn_by(const Trace& trace, const JobTypeTable* 
   const auto errs = [](EstimateKind kind) {
     return kind == EstimateKind::kLognormal || kind == EstimateKind::kShuffled;
   };
-  add(Drawn::kJobs, source_.draws_jobs());
+  add(Drawn::kJobs, source_.draws_jobs() || !source_.services().empty());
   add(Drawn::kOrder, source_.shuffles(trace));
   add(Drawn::kCosts, config_.world.noise);
   add(Drawn::kSpeeds, config_.world.noise && on_types != nullptr && on_types->draws());
@@ -129,7 +129,8 @@ SharedRun Experiment::shared_run(const Trace& trace, const Draws& draws, bool be
            .speeds = seed(Drawn::kSpeeds),
            .estimates = seed(Drawn::kEstimates),
            .choices = seed(Drawn::kChoices),
-           .cluster = seed(Drawn::kCluster)},
+           .cluster = seed(Drawn::kCluster),
+           .requests = seed(Drawn::kJobs)},
           believes ? beliefs_.prior(draws.of(Drawn::kBeliefs)) : nullptr};
 }
 

@@ -72,12 +72,13 @@ PreemptionLoss preemption_loss(const Config& config) {
 }  // namespace
 
 PolicyRunner::PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
-                           const BeliefBuilder& beliefs, const WorkloadKeys* keys,
-                           std::string trace_place)
+                           const BeliefBuilder& beliefs, const ServiceBuilder& services,
+                           const WorkloadKeys* keys, std::string trace_place)
     : config_(config),
       cluster_(cluster),
       worlds_(worlds),
       beliefs_(beliefs),
+      services_(services),
       keys_(keys),
       trace_place_(std::move(trace_place)) {
   if (const auto& costs = config.cluster.start.costs) {
@@ -254,12 +255,26 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       make_policy(shared, policy, *world, observation.stop, tuning.get());
   PolicyRun run;
   ObservedPolicy observed(*inner, run, observation);
+  const std::vector<ServicePlan> plans = services_.plans(shared.seeds.requests);
+  const std::vector<int> service_of = services_of(trace);
+  std::optional<ServiceRun> services;
+  if (!plans.empty()) {
+    services.emplace(plans, service_of, ServiceRunOptions{.seed = shared.seeds.requests});
+  }
 
   const auto run_on = [&](auto backend) {
     ControlOptions control = control_options(config_);
     if (!runs_in_rounds(config_)) control.round_noise = round_noise(config_, shared.seeds);
     JobSource jobs =
         job_source(estimates(shared, policy), trace, world->on_types(), cluster_.spec.types());
+    if (services) {
+      jobs.job_view = [&, inner_view = std::move(jobs.job_view)](JobId job) {
+        JobView view = inner_view(job);
+        const int service = service_of[index(job)];
+        if (service >= 0) view.service = services->view(static_cast<std::uint32_t>(service));
+        return view;
+      };
+    }
     ControlLoop loop(backend, {observed, policy.label, policy.traits}, std::move(jobs), control);
     std::optional<DetailRecorder> details;
     if (observation.details.any()) {
@@ -287,6 +302,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       options.noise.start = start_costs(trace);
       options.tuning = tuning.get();
       options.sink = sink;
+      if (services) options.services = &*services;
       run_on(SimulatedBackend(cluster, workload, *world, options));
     }
   } catch (const PolicyError& e) {
@@ -294,6 +310,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
   } catch (const InputError& e) {
     throw InputError(trace_place_, e.what());
   }
+  if (services) run.services = services->take();
   return run;
 }
 

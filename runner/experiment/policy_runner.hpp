@@ -10,6 +10,7 @@
 #include "results/replication.hpp"
 #include "runner/builders/belief_builder.hpp"
 #include "runner/builders/cluster_builder.hpp"
+#include "runner/builders/service_builder.hpp"
 #include "runner/builders/world_builder.hpp"
 #include "runner/config/config.hpp"
 #include "runner/config/start_costs.hpp"
@@ -35,7 +36,8 @@ class PolicyRunner {
   /// The arguments must outlive this. `trace_place`: place of the engine's errors, which have none.
   /// `keys`: of the trace's workloads; null: they have no names.
   PolicyRunner(const Config& config, const Cluster& cluster, const WorldBuilder& worlds,
-               const BeliefBuilder& beliefs, const WorkloadKeys* keys, std::string trace_place);
+               const BeliefBuilder& beliefs, const ServiceBuilder& services,
+               const WorkloadKeys* keys, std::string trace_place);
 
   /// A policy with its belief, as run() builds it. The world must outlive the policy; only a policy
   /// that was granted truth refers to it. `stop` as in PolicyContext. InputError as
@@ -72,6 +74,7 @@ class PolicyRunner {
   const Cluster& cluster_;
   const WorldBuilder& worlds_;
   const BeliefBuilder& beliefs_;
+  const ServiceBuilder& services_;
   const WorkloadKeys* keys_;
   std::vector<StartCost> costs_by_workload_;
   std::string trace_place_;

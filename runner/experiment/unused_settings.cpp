@@ -465,6 +465,7 @@ Reason without_effect(const SettingsInUse& use, const PolicyInstance& policy,
   });
   context.rounds = runs_in_rounds(use.config);
   context.knows_memory = memory_demand(use).empty();
+  context.services = use.config.workload.services.has_value();
   context.estimates_run_times = use.config.estimates.duration != EstimateKind::kNone;
   context.believes_by_clusters = use.beliefs.by_clusters() && !policy.granted_truth;
   return spec.only_where(context);

@@ -10,6 +10,7 @@
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment_header.hpp"
 #include "runner/experiment/real_runs.hpp"
+#include "runner/replay/service_output.hpp"
 #include "support/build_info.hpp"
 #include "support/statistics/interval_output.hpp"
 #include "traces/csv_reader.hpp"
@@ -73,6 +74,9 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
     if (!failures[p].empty()) entry["failures"] = failures[p];
     entry["metrics"] = to_json(result.comparison.policies[p], metrics);
     entry["coverage"] = to_json(result.coverage_by_policy[p]);
+    if (Json services = services_json(result, p); !services.empty()) {
+      entry["services"] = std::move(services);
+    }
     entry["versus"] = Json::object();
     for (std::size_t q = 0; q < policies.size(); ++q) {
       if (q == p) continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "runner/experiment/real_runs.hpp"
 #include "runner/replay/left_out_table.hpp"
 #include "runner/replay/replay_columns.hpp"
+#include "runner/replay/service_output.hpp"
 #include "support/statistics/metric_choice.hpp"
 #include "support/time_unit.hpp"
 #include "traces/trace_statistics.hpp"
@@ -51,7 +53,11 @@ struct Shown {
       : experiment(the_experiment), result(the_result), view(the_view) {
     failed.resize(policies().size());
     for (const FailedRun& run : failed_runs(result)) failed[run.policy].push_back(run);
-    if (!result.replications.empty()) jobs = result.replications.front().trace->jobs.size();
+    if (!result.replications.empty()) {
+      jobs = static_cast<std::size_t>(
+          std::ranges::count_if(result.replications.front().trace->jobs,
+                                [](const TraceJob& job) { return !job.spec.is_replica(); }));
+    }
     shares = std::ranges::any_of(result.coverage_by_policy,
                                  [](const Coverage& c) { return shared(c) > 0; });
     const auto costs = [](const MetricIntervals& m) {
@@ -130,7 +136,15 @@ void print_winner(std::ostream& out, const Shown& shown, Metric metric, const st
 /// When the jobs of a file come, how long they run, and the load: mistakes in units show here.
 void print_load(std::ostream& out, const Shown& shown) {
   if (shown.result.replications.empty()) return;
-  const TraceStatistics jobs = trace_statistics(*shown.result.replications.front().trace);
+  const Trace& trace = *shown.result.replications.front().trace;
+  const auto is_replica = [](const TraceJob& job) { return job.spec.is_replica(); };
+  Trace without_replicas;
+  if (std::ranges::any_of(trace.jobs, is_replica)) {
+    without_replicas = without_jobs(trace);
+    std::ranges::remove_copy_if(trace.jobs, std::back_inserter(without_replicas.jobs), is_replica);
+  }
+  const TraceStatistics jobs =
+      trace_statistics(without_replicas.jobs.empty() ? trace : without_replicas);
   const auto text = [](double seconds) {
     const TimeUnit unit = time_unit(seconds);
     return fmt::format("{:.3g} {}", seconds / unit.seconds, unit.name);
@@ -448,6 +462,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   print_setting(out, shown);
   print_tables(out, shown);
   print_winners(out, shown);
+  out << services_table(experiment.policies(), result);
   print_footnotes(out, shown);
   out << left_out_table(experiment.left_out());
 }

@@ -11,7 +11,7 @@
 #include "sim/records/metrics.hpp"
 #include "support/yaml_tree.hpp"
 
-/// When a point of a sweep needs no more replications (docs/design.md, 4.23). The rule sees the point's
+/// When a point of a sweep needs no more replications (docs/design.md, 4.24). The rule sees the point's
 /// own replications alone, in their order, at counts that are fixed in advance: any number of threads and workers stops at
 /// the same one.
 namespace corun::inline runner {

@@ -37,6 +37,7 @@ bool SimulatedBackend::advance(std::vector<Report>& out) {
   now_ = queue_.empty() ? arrivals_.next() : std::min(queue_.top().at, arrivals_.next());
 
   const std::size_t first = out.size();
+  if (options_.services != nullptr) change_loads(out);
   while (!queue_.empty() && queue_.top().at == now_) {
     const Event event = queue_.pop();
     switch (event.kind) {
@@ -290,7 +291,8 @@ Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
   queue_.cancel(running.event);
   running.event = EventQueue::kNone;
   Duration kept{0};
-  if (!running.will_oom) {
+  const bool replica = is_replica(job);
+  if (!running.will_oom && !replica) {
     const double left = running.remaining_ns - worked_ns(running);
     // With TickRule::kProgress a job needs a tick for its end, when its work is done.
     const bool notices = options_.tick_rule == TickRule::kNotice && is_last_phase(job, running);
@@ -308,12 +310,14 @@ Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
     }
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
   }
-  const Duration kept_solo = solo_time(job, standing(jobs_[job]), kept, running.gpus, running.gpus);
+  const Duration kept_solo =
+      replica ? now_ - record.last_start
+              : solo_time(job, standing(jobs_[job]), kept, running.gpus, running.gpus);
   keep_work(job, jobs_[job], kept);
   if (resizes) {
     record.resize_run(now_, kept_solo, kept);
   } else {
-    record.preempt_run(now_, kept_solo, kept);
+    record.preempt_run(now_, kept_solo, replica ? kept_solo : kept);
   }
   if (jobs_[job].sole_resident) {
     vacate_sole(job, record.run_solo);
@@ -387,6 +391,7 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
 /// The job has done its work. Its completion is no longer planned.
 void SimulatedBackend::finish(JobId job) {
   JobRecord& record = jobs_[job].record;
+  if (record.replica) record.count_in_run(now_ - record.last_start, now_ - record.last_start);
   record.finish_run(now_);
   if (!record.first_start) record.first_start = record.last_start;
   jobs_[job].finished = true;
@@ -503,6 +508,7 @@ void SimulatedBackend::occupy(JobId job, Active& active, GpuId gpu, const GpuLis
     device.shared = at->second;
   }
   episode.jobs.push_back(job);
+  episode.serves |= active.record.replica;
   ++active.open_episodes;
   state_.add(gpu, job, exclusive);
 }
@@ -604,6 +610,7 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
 }
 
 void SimulatedBackend::vacate(JobId job) {
+  if (options_.services != nullptr && is_replica(job)) options_.services->runs(job, now_, 0);
   count_spread(jobs_[job].running, -1);
   left_.clear();
   left_.swap(jobs_[job].running.gpus);

@@ -17,6 +17,7 @@
 #include "sim/engine/tick_rule.hpp"
 #include "sim/job.hpp"
 #include "sim/job_slots.hpp"
+#include "sim/service_traffic.hpp"
 #include "sim/world.hpp"
 
 /// The cluster in virtual time.
@@ -75,7 +76,8 @@ struct SimulationOptions {
   /// reports are late.
   RunNoise noise;
   JobTuning* tuning = nullptr;  ///< of this run; null: jobs choose nothing
-  RunSink* sink = nullptr;      ///< receives finished jobs and episodes in place of the RunRecord
+  ServiceTraffic* services = nullptr;  ///< null: the workload has no replicas of services
+  RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
 };
 
 class SimulatedBackend final : public ClusterBackend, private TrialRuns {
@@ -181,6 +183,10 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<JobId> residents_as_known(GpuId gpu) const;
   void show_formed(GpuId gpu);
   Provenance ask_world(GpuId gpu, JobId newcomer);
+  bool is_replica(JobId job) const { return workload_.jobs[index(job)].is_replica(); }
+  bool serves(GpuId gpu) const;
+  Provenance ask_world_by_load(GpuId gpu, JobId newcomer);
+  void change_loads(std::vector<Report>& out);
   /// Where a job is in its work: the phase, and the work of it that is left.
   struct Standing {
     std::uint32_t phase = 0;

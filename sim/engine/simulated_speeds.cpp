@@ -35,6 +35,7 @@ std::vector<JobId> SimulatedBackend::residents_as_known(GpuId gpu) const {
 
 /// Sets the speeds of the residents of a GPU, in their order, and returns their source.
 Provenance SimulatedBackend::ask_world(GpuId gpu, JobId newcomer) {
+  if (options_.services != nullptr && serves(gpu)) return ask_world_by_load(gpu, newcomer);
   Device& device = devices_[index(gpu)];
   const std::vector<JobId>& residents = state_.gpu(gpu).residents;
   const std::uint32_t type = state_.gpu_type(gpu).id;
@@ -282,6 +283,10 @@ void SimulatedBackend::set_speed(JobId job, Active& active, double speed) {
   running.since = worked_until;
   running.speed = speed;
   Time end = completion(running);
+  if (active.record.replica) {
+    end = workload_.jobs[index(job)].ends;
+    options_.services->runs(job, now_, speed);
+  }
   if (running.has_work) end = std::max(end, active.record.last_start + kShortestRun);
   running.done_by = end;
   if (is_last_phase(job, running)) end = round_up(later(end, notice), options_.tick);
@@ -390,7 +395,8 @@ void SimulatedBackend::account(GpuId gpu) {
     }
     util_known &= profile.gpu_util_pct.has_value();
     memory_known &= demand_mib.has_value();
-    util += profile.gpu_util_pct.value_or(0) / 100 * running.speed / alone;
+    const double busy = jobs_[j].record.replica ? options_.services->busy(j, running.speed) : 1;
+    util += busy * profile.gpu_util_pct.value_or(0) / 100 * running.speed / alone;
     if (!running.will_oom) memory += demand_mib.value_or(0) / type.memory_mib;
   }
   usage.busy += elapsed;

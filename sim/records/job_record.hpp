@@ -52,6 +52,7 @@ struct JobRecord {
   Duration ran{0};  ///< time on its GPUs in preempted and resized runs, whatever work they kept
   Duration profiling{0};  ///< time in profiling segments and probes in which it did not finish
   JobEnd end = JobEnd::kFinished;
+  bool replica = false;  ///< of a service: its J_a is its time on GPUs, and it is no job in metrics
 
   /// The record at the job's arrival. Throws InputError if it arrives after 292 years (later()).
   static JobRecord of(const JobSpec& job) {
@@ -59,6 +60,7 @@ struct JobRecord {
     record.submit = later(job.submit, Duration::zero());
     record.work = job.work;
     record.gpus = job.gpus;
+    record.replica = job.is_replica();
     return record;
   }
 

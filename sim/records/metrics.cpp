@@ -113,9 +113,13 @@ MetricsCollector::MetricsCollector(std::size_t jobs, SubmitWindow window) : wind
 }
 
 void MetricsCollector::job(JobId id, const JobRecord& job) {
-  const bool measured = window_.holds(job.submit);
+  const bool measured = !job.replica && window_.holds(job.submit);
   first_submit_ = std::min(first_submit_, job.submit);
   last_departure_ = std::max(last_departure_, job.finish);
+  if (job.replica) {
+    solo_sum_ += job.solo;
+    return;
+  }
   asked_[index(id)] = {job.submit, job.work, job.gpus};
   if (measured) {
     ++measured_;

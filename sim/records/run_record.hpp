@@ -28,10 +28,12 @@ struct EpisodeRecord {
   /// This is the lowest-numbered GPU that all of them were on. A co-run of gangs leaves an episode on each
   /// of its GPUs, and beliefs learn from the primary one only.
   bool primary = true;
+  bool serves = false;  ///< a replica of a service was in it
 
-  /// JRS eq. 2 in its general form, a fraction; empty if no work of the episode counts.
+  /// JRS eq. 2 in its general form, a fraction; empty if no work of the episode counts, and if a replica of a service was in
+  /// it: requests are no work that a GPU would do sooner alone.
   std::optional<double> ps() const {
-    if (solo_sum == GpuTime{}) return std::nullopt;
+    if (serves || solo_sum == GpuTime{}) return std::nullopt;
     return (solo_sum - (end - start)).nanoseconds() / solo_sum.nanoseconds();
   }
 };

@@ -59,6 +59,7 @@ enum class Property : std::uint8_t {
   kRandomTraces,     ///< runs over random traces and breaks no rule
   kSharesGpus,       ///< some of its episodes begin with a job and go on with another
   kLetsJobsRun,      ///< preempts no job
+  kPreemptsForJobs,  ///< if it preempts: not only for replicas of services
   kPreemptsOften,    ///< if it preempts: some job in a third of the random traces
   kOrderOfTheQueue,  ///< decides the same for any order of the queue
   kOrderOfJoins,     ///< the same where jobs join running ones
@@ -78,6 +79,7 @@ constexpr std::string_view kKeepsTypes =
     "a job that has started keeps its GPU type, and mostly its GPUs";
 constexpr std::string_view kGangsStay =
     "moves jobs mostly to resize them, and the jobs of these traces are not elastic";
+constexpr std::string_view kNoServices = "only for services, of which these traces have none";
 constexpr std::string_view kByAge = "the oldest comes first";
 constexpr std::string_view kTiesByAge = "of equal jobs the oldest comes first";
 
@@ -107,6 +109,8 @@ constexpr std::array kExceptions{
     Exception{"sia", Property::kLetsJobsRun, kPreempts},
     Exception{"srsf-packed", Property::kLetsJobsRun, kPreempts},
     Exception{"sharing-las", Property::kLetsJobsRun, kPreempts},
+    Exception{"priority", Property::kSharesGpus, kNoServices},
+    Exception{"priority", Property::kPreemptsForJobs, kNoServices},
     Exception{"fcfs", Property::kOrderOfTheQueue, kByAge},
     Exception{"kube-default", Property::kOrderOfTheQueue, kByAge},
     Exception{"exclusive", Property::kOrderOfTheQueue, kByAge},
@@ -251,7 +255,9 @@ TEST_P(Properties, InvariantsHoldOnRandomTraces) {
               : often   ? preemptions > random_finds(1000)
                         : preemptions > 0 && preemptions <= random_runs(1000))
       << preemptions << ' ' << entry.name << ": kLetsJobsRun, see kExceptions";
-  EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).preempts, preempts) << entry.name;
+  const bool for_services = is_exception(entry.name, Property::kPreemptsForJobs);
+  EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).preempts, preempts || for_services)
+      << entry.name;
   EXPECT_EQ(entry.traits_for(Parameters(entry.parameters)).takes_probes, probed) << entry.name;
   EXPECT_TRUE(profiled ? happens(LogKind::kProfile) : never(LogKind::kProfile));
   EXPECT_TRUE(probed ? happens(LogKind::kProbed) : never(LogKind::kProbed));
@@ -381,6 +387,8 @@ TEST_P(OrderOfTheQueue, DoesNotMatterToJoins) {
   if (is_exception(GetParam(), Property::kOrderOfJoins)) return;
   const OrderCount count = count_orders(GetParam(), StartMode::kJoin);
   EXPECT_EQ(count.others, 0) << "seed " << count.seed << kOrderHint;
+  // A policy under which jobs share no GPU has nothing to decide there.
+  if (is_exception(GetParam(), Property::kSharesGpus)) return;
   EXPECT_GT(count.decisions, random_finds(30));
 }
 

@@ -319,7 +319,8 @@ class Sees(support.Case):
             "running", "seed", "start", "waiting"}
     JOB = {"job", "submit_ns", "gpus", "gpus_min", "gpus_max", "gpu_milli", "gpu_models", "priority", "cpu_milli", "memory_mib", "estimate_ns",
            "speeds", "memory_on_types", "gpu_util_pct", "mem_alloc_pct", "mem_time_pct", "mem_used_mib",
-           "packing_label", "imputed", "resubmissions", "preemptions", "resizes", "phase", "served_ns", "started_ns"}
+           "packing_label", "imputed", "resubmissions", "preemptions", "resizes", "phase", "served_ns", "started_ns",
+           "service"}
     BELIEF = {"best_co_runners", "cluster", "clusters", "pairs", "sampled_pairs", "uncertainty"}
 
     def test_nothing_but_what_is_listed(self):

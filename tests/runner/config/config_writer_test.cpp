@@ -28,7 +28,7 @@ TEST(ConfigYaml, DefaultsAreThoseOfTheStructs) {
 TEST(ConfigYaml, JsonHasTheKeysThatScriptsRelyOn) {
   EXPECT_EQ(
       to_json(parse("policies: [{name: min-slowdown, epsilon: 1, order: [[0, 2]]}]")).dump(),
-      R"({"workload":{"source":"jrs-queue","path":null,"columns":null,"states":null,"strict":false,"labels":null,"gpu_type":null,"solo_times":null,"phases":null,"part":null,"programs":"elastic/sia","adaptivity":"rigid","interference":0.0,"start_s":null,"expected_start_s":null,"refit_s":0.0,"largest_local_batch":null,"calibrated":false,"order":null,"jobs":24,"load":null,)"
+      R"({"workload":{"source":"jrs-queue","path":null,"columns":null,"states":null,"strict":false,"labels":null,"gpu_type":null,"solo_times":null,"phases":null,"services":null,"part":null,"programs":"elastic/sia","adaptivity":"rigid","interference":0.0,"start_s":null,"expected_start_s":null,"refit_s":0.0,"largest_local_batch":null,"calibrated":false,"order":null,"jobs":24,"load":null,)"
       R"("profiles":"none"},)"
       R"("cluster":{"path":null,"machines":null,"nodes":4,"gpus_per_node":1,"nodes_per_switch":null,"gpu_type":"V100-16GB","gpu_types":null,)"
       R"("gpu_memory_mib":null,)"

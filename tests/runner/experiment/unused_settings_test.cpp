@@ -48,6 +48,10 @@ class Files {
     directory_.write("clusters.csv", "vc,nodes\na,1\nb,3\n");
     directory_.write("phases.csv",
                      "job,share,mem_used_mib,gpu_util_pct\nj0,0.5,4000,10\nj0,0.5,8500,90\n");
+    directory_.write("batches.csv", "model,batch_size,latency_ms\nm,1,10\n");
+    directory_.write("services.csv",
+                     "name,times,model,end_s,goal_ms,rate_per_s,replicas,gpu_util_pct\n"
+                     "s,batches.csv,m,600,60,50,2,50\n");
     directory_.write("overrides.csv", "job,cluster,uncertainty,why\nJ8-256,2,1,a test\n");
     std::string lucid = "job_id,gpu_num,submit_time,duration,model,dataset,batchsize,amp\n";
     for (int j = 0; j < 8; ++j) {
@@ -227,6 +231,7 @@ std::vector<KeyRow> key_rows() {
       {"workload.gpu_type", "T4"},
       {"workload.solo_times", "times.csv", {"cluster.machines=2x1:V100-16GB+2x1:T4"}},
       {"workload.phases", "phases.csv", with(kJobs, {"cluster.gpu_memory_mib=9000"})},
+      {"workload.services", "services.csv", {"policies=[{name: fcfs}]"}},
       {"workload.part", "s/2", with(elastic, {"workload.path=lists.csv", "workload.part=s/1"})},
       {"workload.programs", "elsewhere", elastic, true},
       {"workload.adaptivity", "strong-scaling", with(elastic, {"policies=[{name: optimus}]"})},
@@ -389,6 +394,7 @@ std::vector<ParameterRow> parameter_rows() {
                        "cluster={nodes: 2, gpus_per_node: 3}", "world.model=none",
                        "estimates.duration=exact"};
   const Settings lucid = with(kJobs, {"estimates.duration=exact"});
+  const Settings served{"workload.services=services.csv", "cluster.nodes=3"};
   const std::string command = fmt::format("command: [python3, '{}policy.py']", kExamples);
   const std::string groups_of_one = fmt::format(
       R"sh([sh, -c, 'python3 -c "$(sed "s/min(2,/min(1,/" {}policy.py)"'])sh", kExamples);
@@ -411,6 +417,10 @@ std::vector<ParameterRow> parameter_rows() {
       {"las", "thresholds_s", "[60]", kJobs},
       {"las", "promote_after", "0", kJobs, "thresholds_s: [60]"},
       {"sharing-las", "quantum_s", "20"},
+      {"priority", "scale", "utilisation", served},
+      {"priority", "target", "0.1", served, "scale: utilisation"},
+      {"priority", "beside", "none", served},
+      {"priority", "margin", "10", served},
       {"lucid", "length_ratio", "0.1", lucid},
       {"lucid", "label_sum", "-1", lucid},
       {"external", "command", groups_of_one, {}, command, true},

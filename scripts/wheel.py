@@ -87,6 +87,7 @@ def main():
         output_of(sys.executable, "-m", "wheel", "unpack", "--dest", folder, plain)
         tree = next(path for path in folder.glob("corun-*") if path.is_dir())
         own = [tree / "corun/bin/corun", *tree.glob("corun/_corun*.so")]
+        own[0].chmod(0o755)  # unpacking has left that out
         bundled = tree / "corun.libs"
         bundled.mkdir()
         libraries = {}

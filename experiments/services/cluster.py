@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent))
 from page import FAINT, GREY, INK, PALETTE, REPO, Svg, markdown, num, with_table, write_or_check  # noqa: E402
 
 PAGE, FIGURE = HERE / "cluster.md", HERE / "cluster.svg"
+LIMIT_S = 300  # of a replay
 REPLICATIONS = 10
 SEEDS = 3  # of jobs
 PAIRS = "coruns/igniter_v100_pairs.csv"
@@ -82,7 +83,8 @@ def replay(corun, data, folder):
     command = [corun, "replay", config, "--format", "json", "-q"]
     for setting in settings:
         command += ["--set", setting]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, cwd=folder)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False, cwd=folder,
+                          timeout=LIMIT_S)
     if done.returncode != 0:
         sys.exit(done.stderr)
     return json.loads(done.stdout)

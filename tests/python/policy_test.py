@@ -342,7 +342,7 @@ class Sees(support.Case):
 
         replay(deciding(decide), replications=1)
         table, job, names, estimate = found[0]
-        self.assertEqual(set(table), self.JOB - {"speeds", "memory_on_types"})
+        self.assertEqual(set(table), self.JOB - {"speeds", "memory_on_types", "service"})
         self.assertIsNone(estimate)
         self.assertTrue(numpy.isnan(table["estimate_ns"]).all())
         self.assertEqual(set(names), self.JOB)

@@ -7,7 +7,7 @@ set -euo pipefail
 for needed in patchelf git; do
   command -v "$needed" >/dev/null || { echo "skipped: $needed is not installed"; exit 77; }
 done
-/usr/bin/python3 -c 'import pip, wheel, setuptools' 2>/dev/null || { echo "skipped: pip, wheel or setuptools is not installed"; exit 77; }
+/usr/bin/python3 -c 'import setuptools, wheel, pip' 2>/dev/null || { echo "skipped: pip, wheel or setuptools is not installed"; exit 77; }
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 wheel=$(/usr/bin/python3 "$2/scripts/wheel.py" "$1" "$root")

@@ -292,4 +292,4 @@ class Swift:
                 one.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 one.kill()
-                one.wait()
+                one.wait(timeout=20)

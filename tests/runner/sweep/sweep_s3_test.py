@@ -70,7 +70,7 @@ class Test:
                 if killed < kills and alive:
                     one = self.draw.choice(alive)
                     one.kill()
-                    one.wait()
+                    one.wait(timeout=60)
                     running.remove(one)
                     killed += 1
                     running.append(self.worker(given, chunk))
@@ -78,7 +78,7 @@ class Test:
         finally:
             for one in running:
                 one.kill()
-                one.wait()
+                one.wait(timeout=60)
         return killed
 
     def compare(self, given, name):

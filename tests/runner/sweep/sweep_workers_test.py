@@ -85,19 +85,20 @@ class Room:
         self.mount(f"size={max(64, points // 2)}k")
 
     def mount(self, options):
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(self.store)], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(self.store)], check=True, timeout=60)
 
     def grow(self):
         self.is_small = False
         self.mount("remount,size=90%")
 
     def unmount(self):
-        subprocess.run(["umount", str(self.store)], check=True)
+        subprocess.run(["umount", str(self.store)], check=True, timeout=60)
 
     @staticmethod
     def is_possible():
         with tempfile.TemporaryDirectory() as name:
-            tried = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", name], capture_output=True)
+            tried = subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", name], capture_output=True,
+                                   timeout=60)
             return tried.returncode == 0
 
 

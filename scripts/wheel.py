@@ -81,6 +81,7 @@ def main():
         for file in ("pyproject.toml", "setup.py", "CMakeLists.txt", "README.md", "LICENSE"):
             shutil.copyfile(ROOT / file, source / file)
         shutil.copytree(ROOT / "python/corun", source / "python/corun", ignore=shutil.ignore_patterns("__pycache__"))
+        (source / "setup.cfg").write_text("[bdist_wheel]\ncompression = stored\n")  # it is packed again below
         output_of(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation",
                   "--wheel-dir", folder, source, env={**os.environ, "CORUN_BUILD_DIR": str(build)})
         plain = next(folder.glob("*.whl"))

@@ -273,7 +273,7 @@ TEST(ChangingJobs, TuneThemselvesAtEachInterval) {
 TEST(ChangingJobs, TuneThemselvesWhereAPhaseBegins) {
   OwnedWorkload w = workload({job(20s)});
   set_phases(w, J(0), {job(10s).util(1), job(10s).util(2)});
-  const ChangingWorld world({1, 1, 1}, {{1, 1}}, {});
+  const ChangingWorld world({1, 1, 1}, {{1, 1}, {1, 1}, {1, 1}}, {});
   LearningJobs tuning;
   RunOptions options = moving();
   options.simulation.tuning = &tuning;

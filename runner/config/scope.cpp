@@ -65,8 +65,9 @@ constexpr auto kTopics = std::to_array<Topic>({
      "optimus, pollux, sia and policies of your own run a job on another number of GPUs and resize "
      "it, by Amdahl's law or by measured programs with their statistical efficiency; what policies "
      "believe of it is the truth, or for pollux and sia fitted while jobs run; jobs take the batch "
-     "that is truly best",
-     "gpus_min gpus_max parallel_share workload.adaptivity optimus pollux sia external",
+     "that is truly best, or that their own fit names",
+     "gpus_min gpus_max parallel_share workload.adaptivity workload.refit_s optimus pollux sia "
+     "external",
      "docs/design.md"},
     {"migration", "migrate move defragmentation", kPartly,
      "a preempted job may start on other GPUs at the cost of preemption; srsf-packed moves jobs "
@@ -96,7 +97,8 @@ constexpr auto kTopics = std::to_array<Topic>({
      "cpu_milli memory_mib cluster.cpu_milli_per_node kube-default", "docs/policies.md"},
     {"inference", "serving service request requests llm token tokens", kPartly,
      "corun service gives the latency of a service alone from its load of requests; on a cluster "
-     "replicas of services run beside jobs and slow each other; inference without requests is a job "
+     "replicas of services run beside jobs and slow each other; inference without requests is a "
+     "job "
      "of fixed length with a profile",
      "workload.services priority solo_s gpu_util_pct", "docs/services.md"},
     {"failures", "failure fault faults crash outage mtbf maintenance", kPartly,

@@ -1,7 +1,6 @@
 #include "policies/plugin.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include <dlfcn.h>
@@ -28,7 +27,7 @@ std::vector<PolicyEntry> policies_of(const std::string& path) {
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    refuse("cannot be loaded, expected a shared library of policies (docs/policies.md): " +
+    refuse("cannot be loaded, expected a shared library of policies (docs/install.md): " +
            printable(why == nullptr ? "" : why, 300));
   }
   const auto* const abi = symbol<const PluginAbi>(library, "corun_plugin_abi");

@@ -2,15 +2,17 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policies/catalog.hpp"
 #include "sim/cluster_view.hpp"
 
 /// Policies of one's own in a shared library, which the program corun loads: CORUN_POLICIES=./libmine.so corun replay.
-/// The library is built with find_package(corun) and takes what it calls from the program (docs/policies.md).
+/// The library is built with find_package(corun) and takes what it calls from the program (docs/install.md).
 namespace corun::inline policies {
 
 /// The path of every library of CORUN_POLICIES, and the policies that they brought.

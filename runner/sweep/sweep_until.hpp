@@ -18,8 +18,8 @@ namespace corun::inline runner {
 
 struct SweepUntil {
   enum class Of : std::uint8_t {
-    kPolicies,    ///< the mean of each policy
-    kDifferences  ///< the difference of each policy from the best one, unless it is told apart
+    kPolicies,  ///< the mean of each policy
+    kDifferences  ///< the difference of each policy from the best one, unless they differ significantly
   };
 
   double width = 0;  ///< half of an interval, as a share of the mean; 0: there is no rule

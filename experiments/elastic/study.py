@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import math
+import os
 import pathlib
 import statistics
 import sys
@@ -120,11 +121,14 @@ def page_of(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("--data", default=os.environ.get("CORUN_DATA"), help="public data sets; default: CORUN_DATA")
     parser.add_argument("--corun", type=pathlib.Path, default=REPO / "build/release/corun")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    data, corun = given.data.resolve(), given.corun.resolve()
+    if not given.data:
+        print("not run: set CORUN_DATA or give --data", file=sys.stderr)
+        sys.exit(77 if given.check else 2)  # 77: skipped
+    data, corun = pathlib.Path(given.data).resolve(), given.corun.resolve()
     if given.check:
         with open(RUNS, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))

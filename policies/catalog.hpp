@@ -46,10 +46,11 @@ struct PolicyContext {
   PreemptionLoss preemption = {};
   Duration round{
       0};  ///< control.round_s where the scheduler decides at the ends of rounds only; else 0
-  /// Only for PolicyNeeds::kAllocations; null: no job's speed depends on its allocation. It outlives the policy, and what
+  /// Only for PolicyNeeds::kAllocations and PolicyEntry::takes_allocations; null: no job's speed depends on its allocation. It outlives the policy, and what
   /// it answers changes only between the policy's calls.
   const AllocationBelief* allocations = nullptr;
-  /// Only for PolicyNeeds::kFittedAllocations; null: jobs measure nothing to which a belief could be fitted.
+  bool allocations_learn = false;  ///< they change while jobs run, not only with JobView::phase
+  /// Only for PolicyNeeds::kFittedAllocations and PolicyEntry::takes_allocations; null: jobs measure nothing to which a belief could be fitted.
   std::unique_ptr<AllocationBelief> fitted = {};
 };
 
@@ -65,6 +66,8 @@ struct PolicyEntry {
   /// For traits that depend on parameters; else nullptr.
   PolicyTraits (*traits_with)(const Parameters& parameters) = nullptr;
   std::string_view alias = {};  ///< another name in the literature; empty: none
+  /// Beside a belief it gets PolicyContext::allocations or, unless it knows the truth, `fitted`.
+  bool takes_allocations = false;
 
   bool is_called(std::string_view word) const {
     return word == name || (!alias.empty() && word == alias);

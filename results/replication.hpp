@@ -24,7 +24,8 @@ namespace corun::inline results {
 struct PolicyRun {
   RunRecord record;
   MetricValues metrics;
-  double decide_s = 0;  ///< wall-clock time of decisions; never part of the results
+  ElasticMeans elastic;  ///< of the jobs that metrics cover
+  double decide_s = 0;   ///< wall-clock time of decisions; never part of the results
   double longest_decision_s = 0;
   DecisionTimes pass_times;  ///< wall-clock time by scheduling pass
   PlanLosses losses;         ///< of plans with a proven bound

@@ -113,7 +113,7 @@ ColumnList<PolicyRow> policy_columns(const TextWidths& widths) {
 }
 
 ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried,
-                               bool changing) {
+                               JobChanges changes) {
   using C = Columns<JobRow>;
   ColumnList<JobRow> columns = of_runs<JobRow>(
       widths,
@@ -177,13 +177,29 @@ ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const Carried
                   "time on its GPUs in runs that were preempted, whatever work they kept",
                   [](const JobRow& row) { return to_seconds(row.job.ran); }),
       });
-  if (changing) {
+  if (changes.changing) {
     columns.push_back(C::int32("resizes", "times that it went on at once on other GPUs",
                                [](const JobRow& row) { return row.job.resizes; }));
     columns.push_back(
         C::int32("phases", "its phases; 1: it does not change", [](const JobRow& row) {
           return static_cast<std::int32_t>(std::max(row.trace.jobs[row.index].spec.phases, 1U));
         }));
+  }
+  if (changes.elastic) {
+    columns.push_back(C::int32("restarts",
+                               "times that it was taken off its GPUs to go on later, or at once "
+                               "on others",
+                               [](const JobRow& row) { return row.job.restarts(); }));
+    columns.push_back(
+        C::real("throughput_per_s", "samples/s",
+                "samples that it trained on, lost work included, per second of corun_s; NaN: "
+                "failed, or they are not told",
+                [](const JobRow& row) { return finished(row) ? row.job.throughput() : kNaN; }));
+    columns.push_back(
+        C::real("goodput_per_s", "samples/s",
+                "what these samples are worth in samples with the job's initial batch size, per "
+                "second of corun_s; NaN: failed, or they are not told",
+                [](const JobRow& row) { return finished(row) ? row.job.goodput() : kNaN; }));
   }
   for (std::size_t c = 0; c < carried.size(); ++c) {
     if (carried[c].name.empty()) continue;

@@ -118,9 +118,14 @@ inline constexpr const char* kCarriedDescription = "column of the log, as it say
 
 /// With a column for each of `carried` (Trace::carried) that has a name, which gets "log_" before it if a column before
 /// has that name.
-/// `changing`: some jobs may change their GPUs or have phases; only then the columns of such changes are there.
+/// The columns of `changes` are there only where the workload has such jobs.
+struct JobChanges {
+  bool changing = false;  ///< some may change their GPUs or have phases
+  bool elastic =
+      false;  ///< some may change their number of GPUs, or tell how many samples they train on
+};
 ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const CarriedColumn> carried,
-                               bool changing);
+                               JobChanges changes);
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths);
 ColumnList<ServiceIntervalRow> service_interval_columns(const TextWidths& widths);
 ColumnList<EpisodeJobRow> episode_job_columns(const TextWidths& widths);

@@ -139,7 +139,7 @@ class ResultTables {
 
   void runs() const {
     TableOf<JobRow> table(file_, "runs", "one row per job per run (a policy in a replication)",
-                          job_columns(widths_, carried(), changing()));
+                          job_columns(widths_, carried(), changes()));
     for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
       add_jobs(table, r, p, run.record);
     });
@@ -152,13 +152,14 @@ class ResultTables {
     return contents_.replications.front()->trace->carried;
   }
 
-  /// Whether some jobs of the workload may change, the same in all replications.
-  bool changing() const {
-    if (contents_.replications.empty()) return false;
+  /// The same in all replications.
+  JobChanges changes() const {
+    if (contents_.replications.empty()) return {};
     const Trace& trace = *contents_.replications.front()->trace;
-    return !trace.phases.empty() || std::ranges::any_of(trace.jobs, [](const TraceJob& job) {
-      return job.spec.gpus_min < job.spec.gpus_max;
-    });
+    const bool resizable = std::ranges::any_of(
+        trace.jobs, [](const TraceJob& job) { return job.spec.gpus_min < job.spec.gpus_max; });
+    return {.changing = resizable || !trace.phases.empty(),
+            .elastic = resizable || trace.counts_samples};
   }
 
   void add_jobs(TableOf<JobRow>& table, const Replication& r, std::size_t p,
@@ -368,7 +369,7 @@ class ResultTables {
                                 metric_columns(widths_));
     TableOf<JobRow> runs(file_, "predicted_runs",
                          "one row per job and policy: the prediction before the run, as in /runs",
-                         job_columns(widths_, carried(), changing()));
+                         job_columns(widths_, carried(), changes()));
     if (contents_.result != nullptr && !contents_.replications.empty()) {
       const Replication& r = *contents_.replications.front();
       const std::vector<PolicyRun>& all = contents_.result->predicted;

@@ -22,6 +22,13 @@ struct Allocation {
   std::span<const int> on_nodes = {};
 };
 
+/// Training samples of a job; 0 and 0: not told.
+struct Samples {
+  double processed = 0;  ///< of the batches that it trains on
+  /// What these are worth in samples with the job's initial batch size: `processed` times its statistical efficiency.
+  double useful = 0;
+};
+
 class AllocationBelief;
 
 /// Configurations, such as batch sizes, that jobs choose while they run by what they have measured: the state of one run of
@@ -34,6 +41,12 @@ class JobTuning {
   virtual Duration interval() const = 0;
   /// The job chooses by what it has measured. Its speed with that, as AllocationSpeed::factor(): above 0.
   virtual double choose(JobId job, const Allocation& on) = 0;
+  /// By second of work (JobSpec::work), with what it chose there last.
+  virtual Samples samples(JobId job, const Allocation& on) const {
+    (void)job;
+    (void)on;
+    return {};
+  }
   /// The job has worked on this allocation with the configuration that it chose there last: it learns.
   virtual void measure(JobId job, const Allocation& on) = 0;
   /// What a scheduler is told of the jobs: what they have measured.
@@ -48,6 +61,15 @@ class AllocationSpeed {
   /// its run time was measured; above 0. JobSpec::work is of the latter. `job` may be the number of a phase
   /// (Workload::in_phase()).
   virtual double factor(JobId job, const Allocation& allocation) const = 0;
+
+  /// Whether samples() tells them.
+  virtual bool counts_samples() const { return false; }
+  /// By second of work (JobSpec::work) on this allocation, with the batch size of factor().
+  virtual Samples samples(JobId job, const Allocation& allocation) const {
+    (void)job;
+    (void)allocation;
+    return {};
+  }
 
   /// The factor of the speed of a job on several nodes while it shares one of them with another such job; above 0 to 1.
   virtual double beside_spread_jobs() const { return 1; }

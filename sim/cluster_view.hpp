@@ -31,7 +31,7 @@ struct JobView {
   int gpus_min = 0;                 ///< an elastic job may run on any number from this
   int gpus_max = 0;                 ///< to this; 0 and 0: on `gpus` alone
   Duration start_cost{0};           ///< of each start and resize: time on its GPUs without work
-  Duration expected_start_cost{0};  ///< what the job's owner says of it, before it starts
+  Duration expected_start_cost{0};  ///< what the job's owner says of start_cost
   int priority = 0;
   double weight = 1;             ///< of its share of time; above 0
   int gpu_milli = 1000;          ///< share of each of its GPUs that it asks for [1/1000]
@@ -77,7 +77,7 @@ inline JobView job_view_of(JobId id, const JobSpec& job) {
   job_view.gpus_min = job.gpus_min;
   job_view.gpus_max = job.gpus_max;
   job_view.start_cost = job.start_cost;
-  job_view.expected_start_cost = job.told_start_cost.value_or(job.start_cost);
+  job_view.expected_start_cost = job.expected_start_cost.value_or(job.start_cost);
   job_view.priority = job.priority;
   job_view.weight = job.weight;
   job_view.gpu_milli = job.gpu_milli;

@@ -27,11 +27,12 @@ struct JobSpec {
   int gpus_min = 0;
   int gpus_max = 0;
   /// Time after each start or resize in which the job holds its GPUs and does no work, the first start included; by the
-  /// clock, at whatever speed it runs. On top of the costs of preemption.
+  /// clock, at whatever speed it runs. On top of the other costs of a start (DESIGN 4.21).
   Duration start_cost{0};
-  std::optional<Duration> told_start_cost;  ///< what schedulers expect of it; nothing: start_cost
-  int priority = 0;                         ///< larger goes first with policies that use priorities
-  double weight = 1;  ///< of the job's share with policies that share time fairly; above 0
+  std::optional<Duration>
+      expected_start_cost;  ///< what policies reckon with in place of it; nothing: start_cost
+  int priority = 0;         ///< larger goes first with policies that use priorities
+  double weight = 1;        ///< of the job's share with policies that share time fairly; above 0
   int gpu_milli =
       1000;  ///< share of each of its GPUs that it asks for [1/1000]; below 1000 only with one GPU
   /// GPU models on which it may run: bit i stands for Trace::gpu_model_names[i]; 0: any. Before a run the runner sets that

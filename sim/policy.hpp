@@ -76,6 +76,7 @@ struct PolicyTraits {
   bool needs_estimates = false;  ///< it needs run times: `estimates.duration` must not be none
   bool reads_estimates = false;  ///< JobView::estimate, where it is granted; it does without, too
   bool reads_speeds_on_types = false;  ///< JobView::on_types, where run times are estimated
+  bool reads_expected_starts = false;  ///< JobView::expected_start_cost
   bool reads_memory = false;       ///< Profile::mem_used_mib, or the memory in JobView::on_types
   bool reads_requests = false;     ///< parts of GPUs, CPU and memory of the node that jobs ask for
   bool reads_utilisation = false;  ///< Profile::gpu_util_pct, beside what a belief reads of it

@@ -95,7 +95,8 @@ struct Trace {
   std::vector<TraceJob> jobs;  ///< by JobId
   /// The phases of jobs that change (JobSpec::first_phase), each as a job of its own.
   std::vector<TraceJob> phases;
-  Duration phase_grid{0};  ///< Workload::phase_grid
+  Duration phase_grid{0};       ///< Workload::phase_grid
+  bool counts_samples = false;  ///< the world knows how many samples jobs train on
   /// Known features of a job alone beyond its profile: for worlds and beliefs, which ask by name. Empty if
   /// there are none.
   std::vector<SpeedTable::Feature> feature_list;
@@ -122,6 +123,7 @@ inline Trace without_jobs(const Trace& whole) {
   Trace empty;
   empty.phases = whole.phases;
   empty.phase_grid = whole.phase_grid;
+  empty.counts_samples = whole.counts_samples;
   empty.feature_list = whole.feature_list;
   empty.virtual_clusters = whole.virtual_clusters;
   empty.gpu_model_names = whole.gpu_model_names;

@@ -190,6 +190,20 @@ double ElasticJobs::factor(JobId known, const Allocation& on, BatchSplit split) 
   return rate_with(jobs_[index(of.job)].program, of.epoch, on, split) / reference_rates_[phase];
 }
 
+Samples ElasticJobs::samples(JobId known, const Allocation& on) const {
+  const PhaseOf& of = phases_[phase_of(known)];
+  return samples(known, on, split_of(jobs_[index(of.job)], of.epoch, on));
+}
+
+Samples ElasticJobs::samples(JobId known, const Allocation& on, BatchSplit split) const {
+  const std::size_t phase = phase_of(known);
+  const PhaseOf& of = phases_[phase];
+  const ElasticProgram& program = programs_[jobs_[index(of.job)].program].program;
+  const double batch = static_cast<double>(split.local) * on.gpus * (split.accumulations + 1);
+  const double steps = progress_of_work_[phase] / gain(program, of.epoch, batch);
+  return {.processed = steps * batch, .useful = progress_of_work_[phase] * program.initial_batch};
+}
+
 double ElasticJobs::goodput(const JobView& job, const Allocation& on) const {
   return rate(job.id, static_cast<std::size_t>(job.phase), on);
 }

@@ -60,10 +60,16 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   double progress_in(std::size_t program, std::size_t epoch) const;
   /// Progress per second of a job that has been added; 0 on a type on which its program was not measured.
   double rate(JobId job, std::size_t epoch, const Allocation& on) const;
-  /// After the jobs: the rate of which the work of each phase was made.
-  void set_reference_rates(std::vector<double> by_phase) { reference_rates_ = std::move(by_phase); }
+  /// After the jobs: the rate of which the work of each phase was made, and what a second of that work is worth [steps with
+  /// the initial batch size]; the latter is less where progress is taken to be slower than its measurements.
+  void set_reference_rates(std::vector<double> by_phase, std::vector<double> of_work) {
+    reference_rates_ = std::move(by_phase);
+    progress_of_work_ = std::move(of_work);
+  }
 
   double factor(JobId known, const Allocation& on) const override;
+  bool counts_samples() const override { return true; }
+  Samples samples(JobId known, const Allocation& on) const override;
   double beside_spread_jobs() const override { return spread_factor_; }
   /// Jobs choose their batch sizes by what they have measured (FittedJobs), anew at each multiple of this time; 0: the truly
   /// best ones, as factor() has it.
@@ -90,6 +96,8 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   Report report(JobId job, std::size_t epoch, const Allocation& on, BatchSplit split) const;
   /// factor() with its batch divided like this.
   double factor(JobId known, const Allocation& on, BatchSplit split) const;
+  /// samples() with its batch divided like this.
+  Samples samples(JobId known, const Allocation& on, BatchSplit split) const;
   /// The job and the epoch of a number by which the world knows it.
   std::pair<JobId, std::size_t> in_epoch(JobId known) const;
   /// How the job divides a batch on this allocation; on a type on which its program was measured.
@@ -123,7 +131,8 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
     std::uint32_t epoch = 0;
   };
   std::vector<PhaseOf> phases_;
-  std::vector<double> reference_rates_;  ///< by phase
+  std::vector<double> reference_rates_;   ///< by phase
+  std::vector<double> progress_of_work_;  ///< by phase
   double spread_factor_;
   Duration refit_{0};
   mutable std::mutex mutex_;  ///< guards known_

@@ -27,6 +27,12 @@ double FittedJobs::choose(JobId known, const Allocation& on) {
   return truth_.factor(known, on, split);
 }
 
+Samples FittedJobs::samples(JobId known, const Allocation& on) const {
+  const auto chosen = chosen_.find({truth_.in_epoch(known).first, on.gpu_type});
+  return chosen == chosen_.end() ? truth_.samples(known, on)
+                                 : truth_.samples(known, on, chosen->second);
+}
+
 BatchSplit FittedJobs::best_split(JobId id, const Allocation& on) const {
   const BatchLimits limits = truth_.limits(id, on.gpu_type);
   const auto gpus = static_cast<std::uint32_t>(on.gpus);

@@ -36,6 +36,7 @@ class FittedJobs final : public AllocationBelief, public JobTuning {
   Duration interval() const override { return interval_; }
   double choose(JobId known, const Allocation& on) override;
   void measure(JobId known, const Allocation& on) override;
+  Samples samples(JobId known, const Allocation& on) const override;
   const AllocationBelief& belief() const override { return *this; }
 
   /// Of a job that runs with the truly best batch.

@@ -176,6 +176,7 @@ PolicyEntry pollux_entry() {
   traits.moves_running_jobs = true;
   traits.preempts = true;
   traits.shares = false;
+  traits.reads_expected_starts = true;
   return {.name = "pollux",
           .description =
               "GPUs of elastic jobs by a genetic search for the best power mean of goodput "

@@ -270,6 +270,7 @@ PolicyEntry sia_entry() {
   traits.moves_running_jobs = true;
   traits.preempts = true;
   traits.shares = false;
+  traits.reads_expected_starts = true;
   return {
       .name = "sia",
       .description =

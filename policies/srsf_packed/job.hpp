@@ -54,7 +54,8 @@ struct Job {
   std::optional<double> estimate_s;
   double had_s = 0;   ///< work done in runs that have ended [solo s]
   double debt_s = 0;  ///< overhead that its next run begins with
-  int gang = 1;
+  int gang = 1;       ///< GPUs that it is to have; of an elastic job see sizes.hpp
+  int asked = 1;      ///< GPUs that it asks for
   Time submit{0};
   Duration served{0};
   std::optional<double> memory_mib;
@@ -64,11 +65,16 @@ struct Job {
   std::uint64_t position = 0;  ///< of its latest arrival in the queue
   Entry entry;                 ///< while it waits
   Time due = kNever;           ///< overdue from then on
+  /// Of an elastic job that may be resized: its view with `gang` GPUs; else nothing.
+  std::optional<JobView> sized;
+  std::vector<double>
+      speeds;  ///< of such a job on `gang` GPUs, by GPU type; empty before its first pass
+  double start_cost_s = 0;  ///< of such a job, of each start
   bool is_overdue = false;
   bool alone_only = false;
 
   bool is_part() const { return pod.gpu_milli < kWhole; }
-  double gpus() const { return is_part() ? pod.gpu_milli / double{kWhole} : gang; }
+  double gpus() const { return is_part() ? pod.gpu_milli / double{kWhole} : asked; }
   bool asks_of_node() const { return pod.request.cpu_milli > 0 || pod.request.memory_mib > 0; }
 };
 
@@ -94,6 +100,7 @@ struct Run {
 
 /// Speed alone on a GPU type.
 inline double alone_on(const Job& j, std::size_t type) {
+  if (!j.speeds.empty()) return std::max(j.speeds[type], kLeastSpeed);
   return j.types.empty() ? 1 : std::max(j.types[type].speed, kLeastSpeed);
 }
 

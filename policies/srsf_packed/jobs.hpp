@@ -26,6 +26,12 @@ class Jobs {
   /// It has ended: of jobs that have `finished`, estimates of later ones learn.
   void remove(JobId id, bool finished);
 
+  /// The job's view, with the number of GPUs that it is to have.
+  const JobView& view(const ClusterView& view, JobId id) const {
+    const Job& j = at(id);
+    return j.sized ? *j.sized : view.job(id);
+  }
+
   const RemainingService& service() const { return service_; }
   /// Jobs that service() has learnt from.
   std::uint64_t finished() const { return finished_; }

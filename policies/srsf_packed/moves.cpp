@@ -53,8 +53,8 @@ JobId Moves::best(const ClusterView& view) {
     const Job& j = jobs_.at(id);
     if (!preemption_.may_preempt(id, run) || j.is_part() || j.asks_of_node()) continue;
     if (run.speed >= running_.fastest(j)) continue;
-    const double rest = running_.rest_s(id, run) + preemption_.cost_s(run);
-    const double speed = idle_speed(view, view.job(id), j, rest);
+    const double rest = running_.rest_s(id, run) + preemption_.cost_s(run) + j.start_cost_s;
+    const double speed = idle_speed(view, jobs_.view(view, id), j, rest);
     if (speed <= run.speed) continue;
     const double gained = gain(id, run, rest / speed);
     if (gained <= 0 || gained < most) continue;

@@ -1,6 +1,7 @@
 #include "policies/srsf_packed/placement.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -161,6 +162,13 @@ Placement Placer::pod_placement(const ClusterView& view, const Job& j, const Job
   return best;
 }
 
+/// Of gpus_, which an elastic job takes several nodes of: as few nodes as can be.
+void Placer::idle_nodes_first(const ClusterView& view) {
+  std::map<NodeId, int> used;
+  for (const GpuId g : gpus_) used[view.gpu(g).node] += running_.on(g).empty() ? 0 : 1;
+  std::ranges::stable_sort(gpus_, {}, [&](GpuId g) { return used.at(view.gpu(g).node); });
+}
+
 Placement Placer::best(const ClusterView& view, const Entry& entry, const JobView& job,
                        double most_s) {
   const Job& j = jobs_.at(entry.job);
@@ -173,7 +181,9 @@ Placement Placer::best(const ClusterView& view, const Entry& entry, const JobVie
     // No job leaves an idle cluster: waiting would bring nothing.
     const bool idle = static_cast<std::size_t>(view.empty_gpus().size()) == view.gpus().size();
     most_s = idle ? kNever_s : std::min(most_s, reservations_.wait_s(view, job, rest));
+    const bool wide = j.sized && is_wide(view, job);
     each_domain(view, job, gpus_, [&] {
+      if (wide) idle_nodes_first(view);
       if (is_pod && !can_meet(running_.node_of(gpus_).left, j.pod.request)) return;
       spots_.clear();
       for (const GpuId g : gpus_) look_at(view, j, job, rest, g, spots_);

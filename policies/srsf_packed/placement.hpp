@@ -41,6 +41,7 @@ class Placer {
   void consider(const Job& j, double rest, double most_s, std::vector<Spot>& spots,
                 Placement& best) const;
   bool is_closed(const ClusterView& view, const Job& j, double rest, GpuId g) const;
+  void idle_nodes_first(const ClusterView& view);
   Placement pod_placement(const ClusterView& view, const Job& j, const JobView& job, double rest);
 
   const Options& options_;

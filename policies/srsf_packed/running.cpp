@@ -76,6 +76,13 @@ double Running::speed_without(JobId gone, JobId id, const Run& run) {
   return speed;
 }
 
+void Running::set_alone(JobId id, double speed) {
+  Run& run = runs_.at(id);
+  advance(run);
+  run.alone = std::max(speed, kLeastSpeed);
+  run.speed = speed_without(kNoJob, id, run);
+}
+
 void Running::new_speed(JobId id) {
   Run& run = runs_.at(id);
   advance(run);
@@ -124,8 +131,9 @@ Reason Running::start(JobId id, const std::vector<GpuId>& gpus) {
   Run& run = runs_[id];
   run.number = next_number_++;
   run.start = run.since = jobs_.now();
-  run.debt_s = j.debt_s;
+  run.debt_s = j.debt_s + j.start_cost_s;
   run.gpus = gpus;
+  if (j.sized) run.alone = kNever_s;
   for (const GpuId g : gpus) {
     run.alone = std::min(run.alone, alone_on(j, types_[index(g)]));
     on_[index(g)].push_back(id);

@@ -52,6 +52,9 @@ class Running {
   /// The job leaves its GPUs. A run that ends out of memory leaves progress as it was.
   void vacate(JobId id, LogKind how);
 
+  /// Speed alone of a running job, from now on.
+  void set_alone(JobId id, double speed);
+
   struct Progress {
     double had_s = 0;
     double debt_s = 0;

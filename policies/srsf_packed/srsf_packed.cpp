@@ -13,6 +13,7 @@
 #include "policies/srsf_packed/placement.hpp"
 #include "policies/srsf_packed/preemption.hpp"
 #include "policies/srsf_packed/queue.hpp"
+#include "policies/srsf_packed/sizes.hpp"
 
 /// srsf-packed: shortest remaining service first, packed: least mean JCT [s] by what is believed. "SRSF" is the
 /// order of Tiresias (Gu et al., NSDI 2019): remaining run time x GPUs. Its packing, its reservations and its use
@@ -41,6 +42,9 @@
 ///               ping-pong.
 ///               A job that is to end sooner alone on idle GPUs moves there, if that saves it and the jobs
 ///               beside it, costs included, a tenth of its time there.
+///   Elastic     jobs that may have several numbers of GPUs are resized by the same gain: sizes.hpp. Their speeds are those of
+///               AllocationBelief, the truth with `belief.model: truth`, else fitted to what jobs measure. A job that finds no
+///               room takes fewer GPUs. It leaves its GPUs and starts anew where a resize pays.
 ///   GPU types   a job's speed alone on a type counts in the delay, the wait and the completions per second.
 ///               Without preemption it waits for a faster type if that delays it less.
 ///   Starvation  a job that has waited `patience` times its expected run time goes before all jobs that have
@@ -80,7 +84,9 @@ class SrsfPacked final : public Policy {
         reservations_(options_, jobs_, running_),
         placer_(options_, jobs_, running_, reservations_),
         preemption_(jobs_, running_, reservations_, context.preemption),
-        moves_(jobs_, running_, reservations_, preemption_) {}
+        moves_(jobs_, running_, reservations_, preemption_),
+        sizes_(options_, jobs_, running_, context.allocations, context.allocations_learn,
+               std::move(context.fitted), context.preemption) {}
 
   const Belief* belief() const override { return belief_.get(); }
   void corun_ended(const EpisodeOutcome& outcome) override {
@@ -94,13 +100,14 @@ class SrsfPacked final : public Policy {
     Job& j = *at;
     if (is_new) {
       if (job.estimate) j.estimate_s = to_seconds(*job.estimate);
-      j.gang = job.gpus;
+      j.gang = j.asked = job.gpus;
       j.submit = job.submit;
       j.memory_mib = job.profile.mem_used_mib;
       j.types = job.on_types;
       j.is_overdue = job.service != nullptr;  // replicas of services go first, and stay
       j.pod = {job.gpus, job.gpu_milli, job.gpu_models, job.request};
       unknown_.push_back(job.id);
+      sizes_.arrived(job, j);
       if (j.is_part() || j.asks_of_node()) placer_.expect_pods();
     }
     j.alone_only = job.resubmissions > 0;
@@ -114,21 +121,31 @@ class SrsfPacked final : public Policy {
     if (how != LogKind::kFinish && how != LogKind::kFail) return;
     if (!jobs_.contains(job)) return;  // it was done while it was profiled
     jobs_.remove(job, how == LogKind::kFinish);
+    sizes_.ended(job);
     queue_.rank_again();
   }
 
   void decide(const ClusterView& view, std::vector<Decision>& out) override {
     jobs_.set_now(view.now());
-    if (view.pass() != pass_) begin(view);
+    if (view.pass() != pass_) {
+      begin(view);
+      if (resize(view, out)) {
+        restart(view);
+        return;
+      }
+    }
     while (tried_ < options_.window) {
       const Entry* at = queue_.after(cursor_);
       if (at == nullptr) break;
       const Entry entry = *at;
       const std::optional<Entry> before = std::exchange(cursor_, entry);
       ++tried_;
-      const JobView& job = view.job(entry.job);
+      const JobView& job = jobs_.view(view, entry.job);
       bool may_preempt = options_.preempts;
       Placement place = best_place(view, entry, may_preempt);
+      while (place.gpus.empty() && sizes_.shrink(view, entry.job)) {
+        place = best_place(view, entry, may_preempt);
+      }
       if (place.gpus.empty() && options_.preempts) {
         if (preempt_for(view, entry, job, out)) {
           restart(view);  // jobs before this one may have room now
@@ -174,6 +191,20 @@ class SrsfPacked final : public Policy {
     if (options_.preempts) preemption_.begin();
   }
 
+  /// Takes jobs off their GPUs that are to start anew with another number.
+  bool resize(const ClusterView& view, std::vector<Decision>& out) {
+    const std::vector<JobId> jobs = sizes_.plan(view);
+    for (const JobId id : jobs) {
+      const Reason reason{.why = Why::kMakesRoom,
+                          .beside = kNoJob,
+                          .speed = std::nullopt,
+                          .delay_s = preemption_.cost_s(running_.at(id))};
+      running_.vacate(id, LogKind::kPreempt);
+      out.emplace_back(Preempt{{id}, reason});
+    }
+    return !jobs.empty();
+  }
+
   /// To the first waiting job, without reservations.
   void restart(const ClusterView& view) {
     cursor_.reset();
@@ -184,7 +215,7 @@ class SrsfPacked final : public Policy {
   /// `may_preempt`: it shares only where that costs less than the place of another job.
   Placement best_place(const ClusterView& view, const Entry& entry, bool may_preempt) {
     const double most_s = may_preempt ? preemption_.delay_s(jobs_.at(entry.job)) : kNever_s;
-    return placer_.best(view, entry, view.job(entry.job), most_s);
+    return placer_.best(view, entry, jobs_.view(view, entry.job), most_s);
   }
 
   /// Of the waiting jobs with the rank of `first`, the one whose placement adds the least delay. `place`: that of
@@ -255,8 +286,10 @@ class SrsfPacked final : public Policy {
 
   /// Where estimates are not reliable, ranks of running jobs rise with time alone.
   void wake(const ClusterView& view, std::vector<Decision>& out) const {
+    Time next = options_.preempts && sizes_.any_runs() ? later(jobs_.now(), kResizePeriod) : kNever;
+    if (next < view.next_wake()) out.emplace_back(WakeAt{next});
     if (!options_.preempts || queue_.empty()) return;
-    Time next = kNever;
+    const Time resize_at = std::exchange(next, kNever);
     for (const auto& [id, run] : running_.all()) {
       const Job& j = jobs_.at(id);
       if (j.estimate_s && jobs_.service().reliability() > kReliable) continue;
@@ -265,10 +298,11 @@ class SrsfPacked final : public Policy {
       const double wait = (RemainingService::next_step(had) - had + then.debt_s) / run.speed;
       next = std::min(next, later(jobs_.now(), from_seconds(std::max(wait, kShortestWake_s))));
     }
-    if (next < view.next_wake()) out.emplace_back(WakeAt{next});
+    if (next < view.next_wake() && next < resize_at) out.emplace_back(WakeAt{next});
   }
   static constexpr double kReliable = 0.9;
   static constexpr double kShortestWake_s = 1;
+  static constexpr Duration kResizePeriod = std::chrono::seconds{60};  ///< as pollux and sia
 
   Options options_;
   std::unique_ptr<Belief> belief_;
@@ -279,6 +313,7 @@ class SrsfPacked final : public Policy {
   Placer placer_;
   Preemption preemption_;
   Moves moves_;
+  Sizes sizes_;
   std::vector<JobId> unknown_;  ///< to the ledger, in order of arrival
 
   // Of the present pass.
@@ -352,7 +387,8 @@ PolicyEntry srsf_packed_entry() {
                      .reads_speeds_on_types = true,
                      .reads_memory = true,
                      .reads_requests = true},
-          .traits_with = srsf_packed_traits};
+          .traits_with = srsf_packed_traits,
+          .takes_allocations = true};
 }
 
 }  // namespace corun::inline policies

@@ -152,6 +152,7 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
   }
   trace.gpu_model_names = cluster.spec.models();
   trace.phase_grid = std::chrono::seconds{1};
+  trace.counts_samples = true;
   std::vector<std::size_t> program_of;
   for (TraceJob& job : trace.jobs) {
     const std::string_view name = keys.text(job.key);
@@ -174,8 +175,9 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     const ProgramOnType& first =
         **std::ranges::find_if(program.on_types, [](const auto& on) { return on.has_value(); });
     spec.start_cost = w.start_s ? from_seconds(*w.start_s) : first.start_cost;
-    if (const auto told = expected_starts.find(std::string(name)); told != expected_starts.end()) {
-      spec.told_start_cost = std::chrono::seconds{told->second};
+    if (const auto expected = expected_starts.find(std::string(name));
+        expected != expected_starts.end()) {
+      spec.expected_start_cost = std::chrono::seconds{expected->second};
     }
     if (w.adaptivity == Adaptivity::kRigid) continue;
     if (w.adaptivity == Adaptivity::kAdaptive && one_gpu_suffices(program)) continue;
@@ -193,8 +195,9 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     slowdowns.push_back(w.calibrated && on != program.on_types.end() ? (*on)->slowdown : 1.0);
   }
   auto elastic = std::make_shared<ElasticJobs>(std::move(programs), 1 - w.interference);
-  elastic->set_refit(from_seconds(w.refit_s));
+  bool chooses_batch = false;  // some job does
   std::vector<double> rates;
+  std::vector<double> progress_of_work;
   for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
     TraceJob& job = trace.jobs[j];
     const auto id = static_cast<JobId>(j);
@@ -202,6 +205,7 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     job.spec.first_phase = static_cast<std::uint32_t>(trace.phases.size());
     job.spec.phases = static_cast<std::uint32_t>(epochs);
     const bool chooses = w.adaptivity == Adaptivity::kAdaptive && job.spec.gpus_max > 0;
+    chooses_batch |= chooses;
     elastic->add(
         {program_of[j], chooses ? 0 : static_cast<int>(job.batch_size), job.spec.first_phase});
     std::uint32_t type = 0;
@@ -211,6 +215,7 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
     job.spec.work = Duration::zero();
     for (std::size_t e = 0; e < epochs; ++e) {
       rates.push_back(elastic->rate(id, e, asked));
+      progress_of_work.push_back(rates.back() / slowdowns[program_of[j]]);
       TraceJob phase = job;
       phase.name.clear();
       phase.spec.phases = 0;
@@ -222,7 +227,8 @@ std::shared_ptr<const ElasticJobs> make_elastic(const Config& config, const Clus
       trace.phases.push_back(std::move(phase));
     }
   }
-  elastic->set_reference_rates(std::move(rates));
+  if (chooses_batch) elastic->set_refit(from_seconds(w.refit_s));
+  elastic->set_reference_rates(std::move(rates), std::move(progress_of_work));
   return elastic;
 }
 

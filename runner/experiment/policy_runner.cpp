@@ -117,17 +117,22 @@ std::unique_ptr<Policy> PolicyRunner::make_policy(const SharedRun& shared,
       stop,
       preemption_loss(config_),
       passes_end_rounds ? from_seconds(config_.control.round_s.value()) : Duration::zero()};
-  if (policy.needs == PolicyNeeds::kAllocations) {
+  const bool fitted = policy.needs == PolicyNeeds::kFittedAllocations ||
+                      (policy.entry->takes_allocations && !policy.granted_truth);
+  if (policy.needs == PolicyNeeds::kAllocations ||
+      (policy.entry->takes_allocations && policy.granted_truth)) {
     context.allocations = world.allocation_truth();
-  } else if (policy.needs == PolicyNeeds::kFittedAllocations) {
+  } else if (fitted) {
     // What jobs measure to tune themselves is what they report.
     const AllocationBelief* truth = world.allocation_truth();
     if (tuning != nullptr) {
       context.allocations = &tuning->belief();
+      context.allocations_learn = true;
     } else if (truth != nullptr) {
       context.fitted = truth->fitted();
     }
-  } else if (policy.granted_truth) {
+  }
+  if (policy.granted_truth && policy.needs != PolicyNeeds::kAllocations) {
     context.belief = std::make_unique<TruthBelief>(
         world, solo_times(trace, world, cluster_.spec.nodes.front().gpu), config_.world.noise);
   } else if (policy.needs == PolicyNeeds::kBelief) {
@@ -190,6 +195,7 @@ PolicyRun PolicyRunner::run(const SharedRun& shared, std::span<const JobId> arri
       if (!std::isnan(jct)) run.jct.add(jct);
     }
   }
+  run.elastic = collector.elastic();
   run.metrics = std::move(collector).finish(run.record);
   if (!observation.keep_records) {
     run.record.jobs = {};
@@ -299,7 +305,7 @@ PolicyRun PolicyRunner::run_cluster(const ClusterSpec& cluster, const SharedRun&
       if (sink != nullptr) show(run.record, *sink);
     } else {
       SimulationOptions options = simulation_options(config_, shared.seeds);
-      options.noise.start = start_costs(trace);
+      options.noise.start_cost = start_costs(trace);
       options.tuning = tuning.get();
       options.sink = sink;
       if (services) options.services = &*services;

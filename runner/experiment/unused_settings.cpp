@@ -132,9 +132,26 @@ Reason adaptivity(const SettingsInUse& use) {
   if (use.config.workload.adaptivity != Adaptivity::kStrongScaling) return "";
   const auto resizes = [](const PolicyInstance& p) {
     return p.needs == PolicyNeeds::kAllocations || p.needs == PolicyNeeds::kFittedAllocations ||
-           p.traits.sees_all;
+           p.entry->takes_allocations || p.traits.sees_all;
   };
   return some_policy(use, resizes) ? "" : "no policy resizes jobs";
+}
+
+Reason expected_starts(const SettingsInUse& use) {
+  const auto reads = [](const PolicyInstance& p) { return p.traits.reads_expected_starts; };
+  if (!some_policy(use, reads)) return "no policy reckons with it";
+  return some_job(use,
+                  [](const JobSpec& job) {
+                    return job.expected_start_cost.value_or(job.start_cost) != job.start_cost;
+                  })
+             ? ""
+             : "a start of each job costs what is expected of it";
+}
+
+Reason refit(const SettingsInUse& use) {
+  const bool chooses = use.config.workload.adaptivity == Adaptivity::kAdaptive &&
+                       some_job(use, [](const JobSpec& job) { return job.gpus_max > 0; });
+  return chooses ? "" : "no job chooses its batch";
 }
 
 Reason across_switches(const SettingsInUse& use) {
@@ -388,6 +405,8 @@ struct KeyRule {
 constexpr std::array kKeyRules{
     KeyRule{"workload.adaptivity", adaptivity},
     KeyRule{"workload.interference", across_nodes},
+    KeyRule{"workload.expected_start_s", expected_starts},
+    KeyRule{"workload.refit_s", refit},
     KeyRule{"workload.order", arrivals},
     KeyRule{"workload.profiles", drawn_profiles},
     KeyRule{"cluster.nodes_per_switch", switches},

@@ -10,6 +10,7 @@
 #include "runner/config/config_yaml.hpp"
 #include "runner/experiment/experiment_header.hpp"
 #include "runner/experiment/real_runs.hpp"
+#include "runner/replay/elastic_output.hpp"
 #include "runner/replay/service_output.hpp"
 #include "support/build_info.hpp"
 #include "support/statistics/interval_output.hpp"
@@ -77,6 +78,9 @@ Json to_json(const Experiment& experiment, const ReplayResult& result, const Rep
     if (Json services = services_json(result, p); !services.empty()) {
       entry["services"] = std::move(services);
     }
+    for (const auto& [name, interval] : elastic_figures(result, p)) {
+      entry["elastic"][name] = interval_json(interval);
+    }
     entry["versus"] = Json::object();
     for (std::size_t q = 0; q < policies.size(); ++q) {
       if (q == p) continue;
@@ -110,6 +114,9 @@ void print_csv(std::ostream& out, const Experiment& experiment, const ReplayResu
                  cells(result.comparison.policies[p][m]),
                  compared ? csv_text(policies[*view.baseline].label) : "",
                  compared ? cells(result.comparison.versus[p][*view.baseline][m]) : ",,");
+    }
+    for (const auto& [name, interval] : elastic_figures(result, p)) {
+      fmt::print(out, "{},{},{},,,,\n", csv_text(policies[p].label), name, cells(interval));
     }
   }
 }

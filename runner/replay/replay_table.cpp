@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "runner/experiment/real_runs.hpp"
+#include "runner/replay/elastic_output.hpp"
 #include "runner/replay/left_out_table.hpp"
 #include "runner/replay/replay_columns.hpp"
 #include "runner/replay/service_output.hpp"
@@ -463,6 +464,7 @@ void print_table(std::ostream& out, const Experiment& experiment, const ReplayRe
   print_tables(out, shown);
   print_winners(out, shown);
   out << services_table(experiment.policies(), result);
+  out << elastic_table(experiment.policies(), result);
   print_footnotes(out, shown);
   out << left_out_table(experiment.left_out());
 }

@@ -28,7 +28,7 @@ Duration times(Duration median, double sigma, double z) {
 RunNoise::Run RunNoise::draw(JobId job, std::uint32_t number) const {
   Run run;
   run.notice = notice;
-  if (!start.empty()) run.start = start[index(job)];
+  if (!start_cost.empty()) run.start_cost = start_cost[index(job)];
   if (!seed) return run;
   if (job_sigma > 0) run.speed = math::exp(job_sigma * draws_of(*seed, job, kWholeJob).normal());
   if (run_sigma == 0 && stragglers == 0 && start_sigma == 0 && notice_sigma == 0) return run;
@@ -40,7 +40,7 @@ RunNoise::Run RunNoise::draw(JobId job, std::uint32_t number) const {
   const double slow = rng.uniform();
   if (run_sigma > 0) run.speed *= math::exp(run_sigma * z_speed);
   if (slow < stragglers) run.speed *= straggler_speed;
-  run.start = times(run.start, start_sigma, z_start);
+  run.start_cost = times(run.start_cost, start_sigma, z_start);
   run.notice = times(run.notice, notice_sigma, z_notice);
   return run;
 }

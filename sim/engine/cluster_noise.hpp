@@ -14,7 +14,8 @@ namespace corun::inline sim {
 
 /// Of the runs of jobs. By default there is none.
 struct RunNoise {
-  std::vector<Duration> start;  ///< by job: time to set up a run, at full speed; empty: none
+  std::vector<Duration>
+      start_cost;  ///< by job: work at full speed that each run begins with; empty: none
   double start_sigma = 0;
   Duration notice{0};  ///< from the end of a job's work to its report, in which it holds its GPUs
   double notice_sigma = 0;
@@ -26,7 +27,7 @@ struct RunNoise {
 
   struct Run {
     double speed = 1;  ///< relative to that of the world
-    Duration start{0};
+    Duration start_cost{0};
     Duration notice{0};
   };
   /// `number`: of the job's runs, from 0.

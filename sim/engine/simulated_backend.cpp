@@ -19,6 +19,7 @@ SimulatedBackend::SimulatedBackend(const ClusterSpec& spec, const Workload& work
       world_(world),
       on_types_(world.on_types()),
       by_allocation_(world.by_allocation()),
+      counts_samples_(by_allocation_ != nullptr && by_allocation_->counts_samples()),
       options_(options),
       state_(spec),
       arrivals_(workload),
@@ -142,6 +143,7 @@ void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> g
   running.phase = active.phase;
   running.phase_work = standing(active).left;
   running.spread = chosen_spread(job, active.phase, gpus);
+  ask_for_samples(job, running);
   ask_for_tuning();
   running.noise = options_.noise.draw(job, active.runs++);
   const NodeId first = state_.gpu(gpus.front()).node;
@@ -200,7 +202,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
         options_.tuning == nullptr ? running.spread : spread_of(job, active.phase, gpus);
     const double slowest_gpu = alone * best_spread;
     JobRecord& record = active.record;
-    Duration overhead = running.noise.start;
+    Duration overhead = running.noise.start_cost;
     if (record.preemptions + record.resizes > 0) {
       overhead += options_.preemption.of(static_cast<int>(gpus.size())) + active.unpaid;
     }
@@ -266,7 +268,7 @@ void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
   begin(job, active, {&gpu, 1});
   Running& running = active.running;
   running.overhead_ns =
-      static_cast<double>(running.noise.start.count()) * speed * running.noise.speed;
+      static_cast<double>(running.noise.start_cost.count()) * speed * running.noise.speed;
   running.remaining_ns = static_cast<double>(work.count()) + running.overhead_ns;
   running.since = now_;
   running.has_work = work > Duration::zero();
@@ -309,6 +311,9 @@ Preempted SimulatedBackend::take_off(JobId job, bool resizes) {
       jobs_[job].unpaid = from_nanoseconds(std::max(left - work_ns, 0.0) / speed);
     }
     kept = from_nanoseconds(done * (1 - options_.preemption.lost_work));
+    count_samples(running, std::clamp(work_ns - left, 0.0, work_ns));
+    record.samples.processed += running.samples.processed;
+    record.samples.useful += running.samples.useful * (1 - options_.preemption.lost_work);
   }
   const Duration kept_solo =
       replica ? now_ - record.last_start
@@ -370,6 +375,8 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
   for (const GpuId g : running.gpus) account(g);
   const JobSpec& spec = workload_.jobs[index(job)];
   measure(job);
+  count_samples(running, static_cast<double>(running.phase_work.count()));
+  running.counted_ns = 0;
   running.done += running.phase_work;
   ++running.phase;
   running.phase_work = workload_.phases[spec.first_phase + running.phase].work;
@@ -378,6 +385,7 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
   running.since = now_;
   running.speed = 0;
   running.spread = chosen_spread(job, running.phase, running.gpus);
+  ask_for_samples(job, running);
   running.will_oom = runs_out_of_memory(job, running.gpus);
   if (running.will_oom) {
     running.event = queue_.schedule(later(now_, spec_.oom.ramp), EventKind::kFailure,
@@ -392,6 +400,10 @@ Report SimulatedBackend::begin_next_phase(JobId job) {
 void SimulatedBackend::finish(JobId job) {
   JobRecord& record = jobs_[job].record;
   if (record.replica) record.count_in_run(now_ - record.last_start, now_ - record.last_start);
+  Running& last = jobs_[job].running;
+  count_samples(last, static_cast<double>(last.phase_work.count()));
+  record.samples.processed += last.samples.processed;
+  record.samples.useful += last.samples.useful;
   record.finish_run(now_);
   if (!record.first_start) record.first_start = record.last_start;
   jobs_[job].finished = true;

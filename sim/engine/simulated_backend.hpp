@@ -75,7 +75,7 @@ struct SimulationOptions {
   /// Its time is part of J_c, and its speeds are no part of J_a: a job alone may have ISD > 0. TickRule::kNotice only, where
   /// reports are late.
   RunNoise noise;
-  JobTuning* tuning = nullptr;  ///< of this run; null: jobs choose nothing
+  JobTuning* tuning = nullptr;         ///< of this run; null: jobs choose nothing
   ServiceTraffic* services = nullptr;  ///< null: the workload has no replicas of services
   RunSink* sink = nullptr;  ///< receives finished jobs and episodes in place of the RunRecord
 };
@@ -119,6 +119,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
     Duration phase_work{0};  ///< of its phase, to do in this run
     Duration done{0};        ///< work of the phases that this run has finished
     double spread = 1;  ///< AllocationSpeed::factor() of its phase, or of its choice, on these GPUs
+    Samples samples_per_s;  ///< of work, in its phase and with its choice
+    Samples samples;        ///< of this run, up to counted_ns of the phase's work
+    double counted_ns = 0;
     RunNoise::Run noise;
     Time done_by{0};         ///< planned end of its work; due follows by noise.notice
     double beside = 1;       ///< AllocationSpeed::beside_spread_jobs(), if that holds for it now
@@ -214,6 +217,12 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
                  const std::function<void(const Allocation&)>& use) const;
   double spread_of(JobId job, std::uint32_t phase, std::span<const GpuId> gpus) const;
   double chosen_spread(JobId job, std::uint32_t phase, std::span<const GpuId> gpus);
+  void ask_for_samples(JobId job, Running& running);
+  static void count_samples(Running& running, double done_ns);
+  double done_ns(const Running& running) const {
+    const auto work_ns = static_cast<double>(running.phase_work.count());
+    return std::clamp(work_ns - (running.remaining_ns - worked_ns(running)), 0.0, work_ns);
+  }
   void measure(JobId job);
   void tune();
   void ask_for_tuning();
@@ -250,6 +259,7 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   const World& world_;
   const JobsOnTypes* on_types_;           ///< the world's; may be null
   const AllocationSpeed* by_allocation_;  ///< the world's; may be null
+  bool counts_samples_;                   ///< AllocationSpeed::counts_samples()
   SimulationOptions options_;
   Time now_{0};
   ClusterState state_;

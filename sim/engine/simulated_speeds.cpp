@@ -107,6 +107,29 @@ double SimulatedBackend::chosen_spread(JobId job, std::uint32_t phase,
   return slowest;
 }
 
+/// Looks up what the job's work on its GPUs is worth in samples, with its latest choice. Of several GPU types that on which it
+/// is slowest counts, as for its speed.
+void SimulatedBackend::ask_for_samples(JobId job, Running& running) {
+  if (!counts_samples_) return;
+  const JobId known = workload_.in_phase(job, running.phase);
+  double slowest = std::numeric_limits<double>::infinity();
+  each_type(running.gpus, [&](const Allocation& on) {
+    const double factor = by_allocation_->factor(known, on);
+    if (factor >= slowest) return;
+    slowest = factor;
+    running.samples_per_s = options_.tuning == nullptr ? by_allocation_->samples(known, on)
+                                                       : options_.tuning->samples(known, on);
+  });
+}
+
+/// The job has done this much work of its phase in this run.
+void SimulatedBackend::count_samples(Running& running, double done_ns) {
+  const double seconds = (done_ns - running.counted_ns) / 1e9;
+  running.samples.processed += seconds * running.samples_per_s.processed;
+  running.samples.useful += seconds * running.samples_per_s.useful;
+  running.counted_ns = done_ns;
+}
+
 /// A running job learns from the work that it has done since its start, its phase or its latest choice began.
 void SimulatedBackend::measure(JobId job) {
   const Running& running = jobs_[job].running;
@@ -127,7 +150,9 @@ void SimulatedBackend::tune() {
       ask_for_tuning();
       if (running.profiling || running.will_oom || now_ <= running.since) continue;
       measure(job);
+      count_samples(running, done_ns(running));
       const double spread = chosen_spread(job, running.phase, running.gpus);
+      ask_for_samples(job, running);
       if (spread == running.spread) continue;
       if (active.sole_resident) keep_devices(job);
       running.spread = spread;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/allocation_speed.hpp"
 #include "sim/base/nan.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
@@ -51,6 +52,9 @@ struct JobRecord {
   int resizes = 0;  ///< runs that ended for one on other GPUs
   Duration ran{0};  ///< time on its GPUs in preempted and resized runs, whatever work they kept
   Duration profiling{0};  ///< time in profiling segments and probes in which it did not finish
+  bool elastic = false;   ///< it may change its number of GPUs
+  /// Of the runs that J_c counts, lost work included; `useful`: of the work that was kept. 0: not told.
+  Samples samples;
   JobEnd end = JobEnd::kFinished;
   bool replica = false;  ///< of a service: its J_a is its time on GPUs, and it is no job in metrics
 
@@ -61,6 +65,7 @@ struct JobRecord {
     record.work = job.work;
     record.gpus = job.gpus;
     record.replica = job.is_replica();
+    record.elastic = job.gpus_min < job.gpus_max;
     return record;
   }
 
@@ -110,6 +115,13 @@ struct JobRecord {
     run_reference_solo = on_reference;
   }
 
+  /// Times that it was taken off its GPUs to go on later, or at once on others.
+  int restarts() const { return preemptions + resizes; }
+  /// Samples that it trained on per second of J_c; NaN if they are not told. Defined only for a finished job.
+  double throughput() const { return per_second(samples.processed); }
+  /// What they are worth in samples with the initial batch size, per second of J_c; likewise.
+  double goodput() const { return per_second(samples.useful); }
+
   /// J_c. Defined only for a finished job.
   Duration corun() const { return ran + (finish - last_start); }
   double isd() const { return individual_slowdown(corun(), solo); }
@@ -117,6 +129,10 @@ struct JobRecord {
   double isd_reference() const { return individual_slowdown(corun(), reference_solo); }
 
  private:
+  double per_second(double count) const {
+    const Duration on_gpus = corun();
+    return count > 0 && on_gpus > Duration::zero() ? count / to_seconds(on_gpus) : kNaN;
+  }
   void leave_run(Time now, Duration kept, Duration on_reference) {
     count_in_run(kept, on_reference);
     ran += now - last_start;

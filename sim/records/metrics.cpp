@@ -138,6 +138,27 @@ void MetricsCollector::job(JobId id, const JobRecord& job) {
   jct_[index(id)] = to_seconds(job.finish - job.submit);
   queue_[index(id)] = to_seconds(*job.first_start - job.submit);
   if (job.work > Duration::zero()) stretch_[index(id)] = jct_[index(id)] / to_seconds(job.work);
+  if (!job.elastic && job.samples.processed == 0) return;
+  if (elastic_.empty()) elastic_.resize(jct_.size());
+  elastic_[index(id)] = {job.throughput(), job.goodput(), job.restarts(), true};
+}
+
+ElasticMeans MetricsCollector::elastic() const {
+  ElasticMeans means;
+  RunningMean throughput, goodput, efficiency, restarts;
+  for (const Elastic& job : elastic_) {
+    if (!job.counts) continue;
+    ++means.jobs;
+    throughput.add_if_known(job.throughput);
+    goodput.add_if_known(job.goodput);
+    efficiency.add_if_known(job.goodput / job.throughput);
+    restarts.add_if_known(job.restarts);
+  }
+  means.throughput = throughput.value();
+  means.goodput = goodput.value();
+  means.efficiency = efficiency.value();
+  means.restarts = restarts.value();
+  return means;
 }
 
 void MetricsCollector::episodes(const EpisodeRecord& episode, std::span<const GpuId> gpus) {

@@ -66,6 +66,16 @@ inline double at(const MetricValues& values, Metric m) {
   return values[static_cast<std::size_t>(m)];
 }
 
+/// Means over the finished jobs of a run that may change their number of GPUs or that tell how many samples they train on;
+/// NaN without any. Rates are those of JobRecord.
+struct ElasticMeans {
+  std::size_t jobs = 0;
+  double throughput = 0;  ///< [samples/s]
+  double goodput = 0;     ///< [samples/s]
+  double efficiency = 0;  ///< goodput / throughput of a job
+  double restarts = 0;    ///< of a job
+};
+
 /// Jobs submitted from `from` to `to`, both included.
 struct SubmitWindow {
   Time from{0};
@@ -89,6 +99,8 @@ class MetricsCollector final : public RunSink {
   void episodes(const EpisodeRecord& episode, std::span<const GpuId> gpus) override;
   /// Completion times by JobId [s]; NaN: not finished, or not submitted in the window.
   std::span<const double> jct() const { return jct_; }
+  /// Of jobs submitted in the window.
+  ElasticMeans elastic() const;
   /// `run` gives the usage and the number of GPUs. Call it once, after all jobs and episodes.
   MetricValues finish(const RunRecord& run) &&;
 
@@ -97,8 +109,15 @@ class MetricsCollector final : public RunSink {
   /// By job; NaN: not finished or not in window.
   std::vector<double> isd_, isd_reference_, jct_, queue_, stretch_;
   std::vector<FairShareJob> asked_;  ///< by job
-  std::vector<double> ps_;           ///< in order of the episodes' end
-  GpuTime solo_sum_;                 ///< of all work, kept probes and profiling included
+  struct Elastic {
+    double throughput = 0;
+    double goodput = 0;
+    int restarts = 0;
+    bool counts = false;
+  };
+  std::vector<Elastic> elastic_;  ///< by job; empty: none is elastic
+  std::vector<double> ps_;        ///< in order of the episodes' end
+  GpuTime solo_sum_;              ///< of all work, kept probes and profiling included
   GpuTime profiling_;
   std::size_t measured_ = 0, finished_ = 0;
   double ooms_ = 0, failed_ = 0;

@@ -137,6 +137,9 @@ for line in sys.stdin:
   EXPECT_NE(events.find("30000000000,resize,a,"), std::string::npos) << events;
   EXPECT_NE(events.find("30000000000,start,a,2"), std::string::npos) << events;
   EXPECT_NE(events.find("146666666667,finish,a,"), std::string::npos) << events;
+  EXPECT_NE(run.out.find("restarts\nexternal             -          -             -      1.00"),
+            std::string::npos)
+      << run.out;
 }
 
 TEST_F(ChangingJobsCommand, WhatIsRefused) {

@@ -208,6 +208,44 @@ TEST(ChangingJobs, EndsOfPhasesOnAGridStayOnTheirSide) {
   EXPECT_EQ(r.record.jobs[0].finish, 31s);
 }
 
+/// By Amdahl's law; a second of work is 10 samples on two GPUs and 8 on one, worth 4 on any.
+class SampledWorld final : public World, private AllocationSpeed {
+ public:
+  Provenance speeds(const CoRunners&, std::optional<std::uint64_t>,
+                    std::span<double> out) const override {
+    std::ranges::fill(out, 1.0);
+    return Provenance::kModelled;
+  }
+  const AllocationSpeed* by_allocation() const override { return this; }
+
+ private:
+  double factor(JobId job, const Allocation& on) const override { return amdahl_.factor(job, on); }
+  bool counts_samples() const override { return true; }
+  Samples samples(JobId, const Allocation& on) const override {
+    return {.processed = on.gpus == 2 ? 10.0 : 8.0, .useful = 4};
+  }
+  AllocationSpeeds amdahl_{{{2, 0.8}}, {}};
+};
+
+// 30 s of work on two GPUs, then 70 s on one at speed 0.6: 300 + 560 samples, worth 400, in 30 + 116.667 s. With half of the
+// run's work lost 85 s are left: 300 + 680 samples, still worth 400, in 30 + 141.667 s.
+TEST(ChangingJobs, SamplesAreCountedOnEachAllocation) {
+  const OwnedWorkload w = workload({job(100s).gpus(2).elastic(1, 2)});
+  for (const double lost : {0.0, 0.5}) {
+    Acts policy({start(0s, J(0), {G(0), G(1)}), {30s, Act::Kind::kResize, J(0), {G(2)}}});
+    RunOptions options = moving();
+    options.simulation.preemption = {0s, 0s, lost};
+    const JobRecord record = run(cluster(1, 3), w, SampledWorld(), policy, options).record.jobs[0];
+    const double corun_s = 30 + (lost > 0 ? 85 : 70) / 0.6;
+    EXPECT_NEAR(record.throughput(), (lost > 0 ? 980 : 860) / corun_s, 1e-6);
+    EXPECT_NEAR(record.goodput(), 400 / corun_s, 1e-6);
+    EXPECT_EQ(record.restarts(), 1);
+  }
+  Acts alone({start(0s, J(0), {G(0), G(1)})});
+  const JobRecord record = run(cluster(1, 2), w, world_of(1), alone, moving()).record.jobs[0];
+  EXPECT_TRUE(std::isnan(record.throughput())) << "not told";
+}
+
 /// Jobs on several nodes halve each other's speed on a shared node.
 class CrowdedWorld final : public World, private AllocationSpeed {
  public:

@@ -33,7 +33,7 @@ TEST(ClusterNoise, AStartTakesItsTimeOnAnyGpu) {
   for (const double speed : {1.0, 2.0, 0.5}) {
     ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
     const RunResult r = run(cluster(1, 1, speed), workload({job(100s)}), ShareWorld(0), policy,
-                            with_noise({.start = {20s}}));
+                            with_noise({.start_cost = {20s}}));
     EXPECT_EQ(r.record.jobs[0].finish, 20s + from_seconds(100 / speed));
     EXPECT_EQ(r.record.jobs[0].solo, from_seconds(100 / speed));
     EXPECT_DOUBLE_EQ(r.record.jobs[0].isd(), 20 * speed / 100);
@@ -44,7 +44,7 @@ TEST(ClusterNoise, AStartTakesItsTimeOnAnyGpu) {
 TEST(ClusterNoise, ARestartCostsAStartAndTheCostsOfPreemption) {
   Timetable policy({{0s, {}, {J(0)}, {G(0)}}, {40s, {J(0)}, {}, {}}, {60s, {}, {J(0)}, {G(0)}}});
   RunOptions options = of_timetable();
-  options.simulation.noise.start = {20s};
+  options.simulation.noise.start_cost = {20s};
   options.simulation.preemption.save = 2s;
   options.simulation.preemption.restore = 3s;
   const RunResult r =
@@ -57,7 +57,7 @@ TEST(ClusterNoise, ARestartCostsAStartAndTheCostsOfPreemption) {
 TEST(ClusterNoise, AStartThatIsCutOffLeavesNoWork) {
   Timetable policy({{0s, {}, {J(0)}, {G(0)}}, {15s, {J(0)}, {}, {}}, {15s, {}, {J(0)}, {G(0)}}});
   RunOptions options = of_timetable();
-  options.simulation.noise.start = {20s};
+  options.simulation.noise.start_cost = {20s};
   const RunResult r =
       run(cluster(1, 1), workload({job(100s)}), ShareWorld(0), policy, std::move(options));
   EXPECT_EQ(r.record.jobs[0].finish, 135s);
@@ -101,7 +101,7 @@ TEST(ClusterNoise, AStragglerIsAsMuchSlowerAsItsSpeedSays) {
   ScriptedPolicy policy = steps({{{J(0)}, {G(0)}}});
   const RunResult r =
       run(cluster(1, 1), workload({job(100s)}), ShareWorld(0), policy,
-          with_noise({.start = {20s}, .stragglers = 1, .straggler_speed = 0.5, .seed = 1}));
+          with_noise({.start_cost = {20s}, .stragglers = 1, .straggler_speed = 0.5, .seed = 1}));
   EXPECT_EQ(r.record.jobs[0].finish, 220s);
   EXPECT_EQ(r.record.jobs[0].solo, 100s);
 }
@@ -116,7 +116,7 @@ TEST(ClusterNoise, SpeedsAndTimesHaveTheirDistributions) {
   constexpr int kDraws = 4000;
   const std::vector<Duration> cost(kDraws, 20s);
   const RunNoise of_jobs{.job_sigma = 0.2, .seed = 3};
-  const RunNoise of_runs{.start = cost,
+  const RunNoise of_runs{.start_cost = cost,
                          .start_sigma = 0.5,
                          .notice = 10s,
                          .notice_sigma = 0.3,
@@ -128,7 +128,7 @@ TEST(ClusterNoise, SpeedsAndTimesHaveTheirDistributions) {
     EXPECT_EQ(of_jobs.draw(J(j), 0).speed, of_jobs.draw(J(j), 5).speed);
     const RunNoise::Run run = of_runs.draw(J(j), 1);
     runs.push_back(std::log(run.speed));
-    starts.push_back(std::log(to_seconds(run.start) / 20));
+    starts.push_back(std::log(to_seconds(run.start_cost) / 20));
     notices.push_back(std::log(to_seconds(run.notice) / 10));
     slow += slower.draw(J(j), 0).speed < 1 ? 1 : 0;
   }
@@ -148,11 +148,11 @@ TEST(ClusterNoise, SpeedsAndTimesHaveTheirDistributions) {
 }
 
 TEST(ClusterNoise, OneSigmaChangesNoDrawOfAnother) {
-  const RunNoise one{.start = {20s}, .start_sigma = 0.5, .seed = 3};
+  const RunNoise one{.start_cost = {20s}, .start_sigma = 0.5, .seed = 3};
   RunNoise both = one;
   both.run_sigma = 0.1;
   both.job_sigma = 0.1;
-  EXPECT_EQ(one.draw(J(0), 2).start, both.draw(J(0), 2).start);
+  EXPECT_EQ(one.draw(J(0), 2).start_cost, both.draw(J(0), 2).start_cost);
 }
 
 // Rounds of 60 s, 5 s longer for each start: 0 to 70 with two starts, to 135 with one, to 195 with none; then multiples.

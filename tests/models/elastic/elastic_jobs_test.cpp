@@ -93,11 +93,21 @@ TEST(ElasticJobs, FactorIsTheRateOverThatOfThePhasesWork) {
   jobs.add({0, 40, 2});
   const double first = jobs.rate(JobId{0}, 0, on({2}));
   const double second = jobs.rate(JobId{0}, 1, on({2}));
-  jobs.set_reference_rates({first, second, first / 2, second / 2});
+  jobs.set_reference_rates({first, second, first / 2, second / 2}, {2, 2, 1, 1});
   EXPECT_DOUBLE_EQ(jobs.factor(JobId{2}, on({2})), 1) << "phase 0 of job 0 of two jobs";
   EXPECT_DOUBLE_EQ(jobs.factor(JobId{5}, on({2})), 2);
   EXPECT_DOUBLE_EQ(jobs.factor(JobId{1}, on({2})), 2) << "a job stands for its first phase";
   EXPECT_DOUBLE_EQ(jobs.beside_spread_jobs(), 0.5);
+}
+
+// A second of work is 2 steps with the initial batch of 10: 2 / g steps of 40 samples, g = 13 / 5.5.
+TEST(ElasticJobs, SamplesAreWorthLessInLargerBatches) {
+  ElasticJobs jobs({program()}, 0.5);
+  jobs.add({0, 40, 0});
+  jobs.set_reference_rates({1, 1}, {2, 2});
+  const Samples samples = jobs.samples(JobId{0}, on({2}));
+  EXPECT_DOUBLE_EQ(samples.processed, 2 / (13 / 5.5) * 40);
+  EXPECT_DOUBLE_EQ(samples.useful, 20);
 }
 
 // The steps of batch 40 after epoch 0 are 90 - 50; in the last epoch 1 is left.

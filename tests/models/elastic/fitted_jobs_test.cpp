@@ -110,7 +110,7 @@ TEST(FittedJobs, FollowWhatJobsMeasure) {
 
 TEST(FittedJobs, JobsChooseTheBatchThatTheirFitNames) {
   const std::unique_ptr<ElasticJobs> jobs = program_on_two_types();
-  jobs->set_reference_rates({jobs->rate(JobId{0}, 0, on(1))});
+  jobs->set_reference_rates({jobs->rate(JobId{0}, 0, on(1))}, {1});
   EXPECT_EQ(jobs->tuning(), nullptr);
   jobs->set_refit(std::chrono::seconds{60});
   const std::unique_ptr<JobTuning> tuning = jobs->tuning();
@@ -119,9 +119,12 @@ TEST(FittedJobs, JobsChooseTheBatchThatTheirFitNames) {
   // M0 = 16 on 4 GPUs is 4 on each, the least; the fit then knows that a larger batch is worth it.
   const double first = tuning->choose(JobId{0}, on(4));
   EXPECT_DOUBLE_EQ(first, jobs->factor(JobId{0}, on(4), {.local = 4, .accumulations = 0}));
+  const Samples small = tuning->samples(JobId{0}, on(4));
+  EXPECT_DOUBLE_EQ(small.processed, small.useful) << "of the initial batch size";
   tuning->measure(JobId{0}, on(4));
   const double second = tuning->choose(JobId{0}, on(4));
   EXPECT_GT(second, first);
+  EXPECT_GT(tuning->samples(JobId{0}, on(4)).processed, small.processed);
   EXPECT_LE(second, jobs->factor(JobId{0}, on(4))) << "no batch is better than the truly best one";
   EXPECT_DOUBLE_EQ(tuning->choose(JobId{0}, on(8, 1)),
                    jobs->factor(JobId{0}, on(8, 1), {.local = 4, .accumulations = 0}))

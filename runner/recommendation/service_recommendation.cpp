@@ -73,6 +73,9 @@ class StretchedService {
     }
     ApproximationOptions options{.seed = seed_, .entity = entity_};
     options.stretch = stretch;
+    // A search asks for some twenty stretches of each level of the load.
+    options.most_simulated = 1'000'000;
+    options.most_sampled = 100'000;
     return approximate_queue(plan_.queue, plan_.load, plan_.spacing, options).result;
   }
 

@@ -15,9 +15,10 @@
 #include "models/scoring/device.hpp"
 #include "policies/groups/pairing.hpp"
 #include "results/export/container_csv.hpp"
-#include "runner/experiment/recommendation.hpp"
-#include "runner/experiment/recommendation_output.hpp"
 #include "runner/inputs/queue_file.hpp"
+#include "runner/recommendation/recommendation.hpp"
+#include "runner/recommendation/recommendation_output.hpp"
+#include "runner/recommendation/service_recommendation_output.hpp"
 #include "sim/base/text.hpp"
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
@@ -38,14 +39,20 @@ CommandLine recommend_command_line() {
       "The Job Recommendation Service: a queue of profiled jobs in, groups that should share a "
       "GPU\n"
       "out, each with the ISD and PS the knowledge base expects, the uncertainty of its jobs, and\n"
-      "the reason. The planner is the one that `corun replay` simulates.";
+      "the reason. The planner is the one that `corun replay` simulates. With --service: which "
+      "jobs of\n"
+      "the queue may run beside each service, and the probability that it then keeps its latency "
+      "goal.";
   command.examples =
       "  corun recommend --queue jrs-queue --kb jrs --objective min-slowdown\n"
       "  corun recommend --kb prirect --objective balance --pairing greedy-rank\n"
       "  corun recommend examples/jobs.csv --objective max-packing\n"
       "  corun recommend --objective max-packing --pairing given --order 1-1,1-2,2-2,0-0,0-2\n"
       "  corun recommend --queue examples/jobs.csv --argo workflow.yaml   to hand to `argo "
-      "submit`\n";
+      "submit`\n"
+      "  corun recommend examples/jobs.csv --service examples/services.csv   which jobs may run "
+      "beside a "
+      "service\n";
   command.positional = "QUEUE";
   command.configured = false;
   add_columns_option(command);
@@ -53,9 +60,14 @@ CommandLine recommend_command_line() {
   add("queue", po::value<std::string>()->default_value("jrs-queue"),
       "the same as QUEUE: jrs-queue, or a CSV: a job trace or a table of profiles");
   add("kb", po::value<std::string>()->default_value("jrs"),
-      "knowledge base to believe: one of `corun list knowledge`, or a file of `corun kb`");
+      "knowledge base to believe: one of `corun list knowledge`, or a file of `corun kb`; with "
+      "--service also a model file");
   add("overrides", po::value<std::string>(),
       "CSV of clusters and uncertainties that hold in place of the profile's");
+  add("service", po::value<std::string>(),
+      "table of services (as workload.services): says of each job whether it may run beside them");
+  add("sure", po::value<std::string>()->default_value("0.95"),
+      "with --service: probability, 0 to 1, of keeping the goal from which on a job may share");
   add("objective", po::value<std::string>()->default_value("min-slowdown"),
       "min-slowdown, balance or max-packing");
   add("pairing", po::value<std::string>()->default_value("matching"),
@@ -67,7 +79,8 @@ CommandLine recommend_command_line() {
   add("bin-max", po::value<std::string>(), "max-packing: most jobs in the bin");
   add("epsilon", po::value<std::string>()->default_value("0"),
       "probability, 0 to 1, that a slot ignores the precedence of low uncertainty");
-  add("seed", po::value<std::string>()->default_value("1"), "for epsilon");
+  add("seed", po::value<std::string>()->default_value("1"),
+      "for epsilon, and for the requests of services");
   add("argo", po::value<std::string>(),
       "also write an Argo Workflow to this file: one pod per group, its jobs on one shared GPU");
   add("containers", po::value<std::string>(),
@@ -165,6 +178,7 @@ Config config_of(const po::variables_map& values) {
                                   {"workload.path", "--queue"},
                                   {"belief.initial", "--kb"},
                                   {"belief.overrides", "--overrides"},
+                                  {"workload.services", "--service"},
                                   {"policies[0]", "--objective"},
                                   {"policies[0].bin", "--bin"},
                                   {"policies[0].order", "--order"},
@@ -177,6 +191,7 @@ Config config_of(const po::variables_map& values) {
   }
   config.belief.initial = text("kb");
   if (values.count("overrides") != 0) config.belief.overrides = text("overrides");
+  if (values.count("service") != 0) config.workload.services = text("service");
   const auto seed = parse_integer(text("seed"));
   if (!seed || *seed < 0) {
     throw InputError("--seed",
@@ -197,7 +212,7 @@ void check_files(const po::variables_map& values, const CommonOptions& common,
     check_name(outputs.back().path, "--argo", {"yaml"});
   }
   inputs.push_back({"--queue", queue_of(values)});
-  for (const char* key : {"kb", "overrides"}) {
+  for (const char* key : {"kb", "overrides", "service"}) {
     if (values.count(key) != 0) {
       inputs.push_back({std::string("--") + key, values[key].as<std::string>()});
     }
@@ -237,6 +252,32 @@ std::string argo_text(const RecommendedQueue& queue, const po::variables_map& va
   return argo_manifest(argo_plan(queue), options, containers ? &*containers : nullptr);
 }
 
+/// InputError for options that plan groups, where jobs beside services are asked for, and the other way round.
+void check_service_options(const po::variables_map& values) {
+  if (values.count("service") == 0) {
+    if (!values["sure"].defaulted()) throw InputError("--sure", "goes with --service");
+    return;
+  }
+  for (const char* key : {"objective", "pairing", "order", "by", "bin", "bin-max", "epsilon",
+                          "argo", "containers", "gpus", "gpu-resource", "claim-template"}) {
+    if (values.count(key) == 0 || values[key].defaulted()) continue;
+    throw InputError(
+        std::string("--") + key,
+        "is of groups of the queue and does not go with --service; leave one of them out");
+  }
+}
+
+/// `corun recommend --service`.
+void print_for_services(const Experiment& experiment, const po::variables_map& values,
+                        const CommonOptions& common) {
+  const double sure = number_option(values, "sure", 0, 1, "a probability");
+  const std::vector<ServiceRecommendation> services = recommend_for_services(experiment, sure);
+  for (const Note& one : experiment.notes()) note(common, one.text);
+  emit(common, common.format == Format::kJson  ? json_text(services_recommendation_json(services))
+               : common.format == Format::kCsv ? services_recommendation_csv(services)
+                                               : services_recommendation_table(services));
+}
+
 }  // namespace
 
 int recommend_command(const std::vector<std::string>& arguments) {
@@ -244,6 +285,7 @@ int recommend_command(const std::vector<std::string>& arguments) {
   const auto parsed = parse_command_line(recommend_command_line(), arguments, common);
   if (!parsed) return kDone;
   const po::variables_map& values = *parsed;
+  check_service_options(values);
   const std::shared_ptr<Device> device = choose_device(common.device);
   const std::string given = queue_of(values);
   const std::vector<RenamedColumn> columns = columns_option(values);
@@ -266,6 +308,10 @@ int recommend_command(const std::vector<std::string>& arguments) {
   if (given != "jrs-queue")
     inputs.push_back({"--queue", find_input_file(given, common, "--queue")});
   check_files(values, common, std::move(inputs));
+  if (values.count("service") != 0) {
+    print_for_services(experiment, values, common);
+    return kDone;
+  }
   const RecommendedQueue queue = recommend(experiment);
 
   std::vector<OutputText> files;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "report/report_groups.hpp"
+#include "report/report_services.hpp"
 #include "report/report_sharing.hpp"
 #include "report/report_timeline.hpp"
 #include "sim/base/nan.hpp"
@@ -307,6 +308,7 @@ void add_replay(const ReportSource& source, const ReportLimits& limits, Json& ou
   add_live(replay, out);
   const ReportRuns shared{source, limits, replay.runs_table, replay.runs, replay.policies};
   add_groups(shared, out, reductions);
+  add_services(shared, out, reductions);
   add_sharing(shared, out, reductions);
   add_timeline(shared, out, reductions);
   out["reductions"] = reductions;

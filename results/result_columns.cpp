@@ -242,6 +242,41 @@ ColumnList<ServiceIntervalRow> service_interval_columns(const TextWidths& widths
       });
 }
 
+ColumnList<ServiceTotalsRow> service_totals_columns(const TextWidths& widths) {
+  using C = Columns<ServiceTotalsRow>;
+  const auto latency = [](double share) {
+    return [share](const ServiceTotalsRow& row) {
+      return row.outcome.result.latency.quantile_s(share);
+    };
+  };
+  return of_runs<ServiceTotalsRow>(
+      widths,
+      {
+          C::text(
+              "service", "name of the service", widths.service,
+              [](const ServiceTotalsRow& row) -> const std::string& { return row.outcome.name; }),
+          C::real("goal_s", "s", "latency goal",
+                  [](const ServiceTotalsRow& row) { return row.outcome.goal_s; }),
+          C::real("goal_share", "1", "share of the requests that must be within the goal",
+                  [](const ServiceTotalsRow& row) { return row.outcome.share; }),
+          C::int64("requests", "requests that arrived",
+                   [](const ServiceTotalsRow& row) { return row.outcome.requests; }),
+          C::real("within", "1", "share of them that was answered within the goal",
+                  [](const ServiceTotalsRow& row) { return row.outcome.share_within(); }),
+          C::real("mean_s", "s", "mean latency of the answered requests",
+                  [](const ServiceTotalsRow& row) { return row.outcome.result.latency.mean_s(); }),
+          C::real("p50_s", "s", "median of their latency", latency(0.5)),
+          C::real("p95_s", "s", "95th percentile of their latency", latency(0.95)),
+          C::real("p99_s", "s", "99th percentile of their latency", latency(0.99)),
+          C::real("goodput_per_s", "1/s", "requests within the goal per second",
+                  [](const ServiceTotalsRow& row) { return row.outcome.goodput_per_s(); }),
+          C::real("replicas", "1", "mean number of replicas on GPUs",
+                  [](const ServiceTotalsRow& row) { return row.outcome.replicas(); }),
+          C::real("busy", "1", "share of the replicas' time in which they worked",
+                  [](const ServiceTotalsRow& row) { return row.outcome.busy(); }),
+      });
+}
+
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths) {
   using C = Columns<EpisodeRow>;
   return of_runs<EpisodeRow>(

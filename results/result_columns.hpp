@@ -64,6 +64,11 @@ struct ServiceIntervalRow : RunRow {
   const ServiceInterval& interval;
 };
 
+/// A service over a whole run.
+struct ServiceTotalsRow : RunRow {
+  const ServiceOutcome& outcome;
+};
+
 struct EpisodeJobRow : RunRow {
   std::size_t episode;
   JobId job;
@@ -128,6 +133,7 @@ ColumnList<JobRow> job_columns(const TextWidths& widths, std::span<const Carried
                                JobChanges changes);
 ColumnList<EpisodeRow> episode_columns(const TextWidths& widths);
 ColumnList<ServiceIntervalRow> service_interval_columns(const TextWidths& widths);
+ColumnList<ServiceTotalsRow> service_totals_columns(const TextWidths& widths);
 ColumnList<EpisodeJobRow> episode_job_columns(const TextWidths& widths);
 ColumnList<UsageRow> usage_columns(const TextWidths& widths);
 ColumnList<MetricsRow> metric_columns(const TextWidths& widths);

@@ -80,7 +80,10 @@ class ResultTables {
     events();
     over_time();
     failures();
-    service_intervals();
+    if (has_services()) {
+      services();
+      service_intervals();
+    }
     if (!contents_.header.measured_on.empty()) predicted();
   }
 
@@ -172,13 +175,25 @@ class ResultTables {
     }
   }
 
-  /// Only where the workload has services.
-  void service_intervals() const {
+  bool has_services() const {
     bool any = false;
     for_each_run([&](const Replication&, std::size_t, const PolicyRun& run) {
       any |= !run.services.empty();
     });
-    if (!any) return;
+    return any;
+  }
+
+  void services() const {
+    TableOf<ServiceTotalsRow> table(file_, "services",
+                                    "one row per run and service: what its requests experienced",
+                                    service_totals_columns(widths_));
+    for_each_run([&](const Replication& r, std::size_t p, const PolicyRun& run) {
+      for (const ServiceOutcome& outcome : run.services) table.add({row_of(r, p), outcome});
+    });
+    table.finish();
+  }
+
+  void service_intervals() const {
     TableOf<ServiceIntervalRow> table(
         file_, "service_intervals",
         "one row per run, service and interval of a minute: load, replicas and latency",

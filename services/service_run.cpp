@@ -50,6 +50,8 @@ ServiceRun::ServiceRun(const std::vector<ServicePlan>& plans, const std::vector<
     state.now = state.part_from = plan.start;
     state.outcome.name = plan.name;
     state.outcome.length_s = to_seconds(plan.end - plan.start);
+    state.outcome.goal_s = plan.goal_s;
+    state.outcome.share = plan.share;
     if (expected(plan, plan.start, plan.end) <= options.most_simulated) {
       state.exact.emplace(plan.queue, requests_of(plan, options.seed, s), plan.start, options.seed,
                           s);

@@ -46,12 +46,18 @@ struct ServiceOutcome {
   std::uint64_t within = 0;    ///< answered within the goal
   double replica_s = 0;        ///< time of replicas on GPUs [s]
   double length_s = 0;         ///< from start to end
+  double goal_s = 0;           ///< the latency that `share` of the requests must have [s]
+  double share = 0.99;
   std::array<std::uint64_t, kMethods> methods{};
   std::vector<ServiceInterval> intervals;
 
   double share_within() const {
     return requests == 0 ? 1 : static_cast<double>(within) / static_cast<double>(requests);
   }
+  /// Mean number of replicas on GPUs.
+  double replicas() const { return length_s > 0 ? replica_s / length_s : 0; }
+  /// Share of their time in which they worked.
+  double busy() const { return replica_s > 0 ? to_seconds(result.busy) / replica_s : 0; }
   double goodput_per_s() const { return length_s > 0 ? static_cast<double>(within) / length_s : 0; }
 };
 

@@ -21,6 +21,9 @@ void check_live_cluster(const Config& config) {
   const auto refuse = [&](const char* key, const std::string& why) {
     throw InputError(config.place(key), why);
   };
+  if (config.workload.services) {
+    refuse("workload.services", "live mode has no services; leave it out");
+  }
   if (config.profiling.mode != ProfilingMode::kNone) {
     refuse("profiling.mode",
            "a live queue does not profile on its own: run corun live solo before "

@@ -11,10 +11,17 @@ namespace corun::inline models {
 
 namespace {
 
+/// Of the ISDs of `of` beside `beside`: both jobs of a co-run count once.
+double co_runs_behind(const Statistic& isd, int of, int beside) {
+  return isd.effective_count() / (of == beside ? 2 : 1);
+}
+
+bool enough_for_interval(double co_runs) { return co_runs > kFewestForInterval - 0.5; }
+
 /// `co_runs`: the effective number of co-runs behind the statistic.
 PredictionInterval normal_interval(const Statistic& statistic, double co_runs, double level) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (!(co_runs > kFewestForInterval - 0.5)) return {kNone, kNone};
+  if (!enough_for_interval(co_runs)) return {kNone, kNone};
   const boost::math::students_t t(co_runs - 1);
   const double half_width = boost::math::quantile(t, 0.5 + level / 2) *
                             std::sqrt(statistic.variance() * (1 + 1 / co_runs));
@@ -120,7 +127,7 @@ KnowledgeBase build_knowledge_base(std::span<const CorunMeasurement> rows,
 
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level) {
   const Statistic& s = kb.isd(of, beside);
-  PredictionInterval i = normal_interval(s, s.effective_count() / (of == beside ? 2 : 1), level);
+  PredictionInterval i = normal_interval(s, co_runs_behind(s, of, beside), level);
   i.lo = std::max(i.lo, std::min(0.0, s.min()));
   return i;
 }
@@ -130,6 +137,15 @@ PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double lev
   PredictionInterval i = normal_interval(s, s.effective_count(), level);
   i.hi = std::min(i.hi, std::max(0.5, s.max()));
   return i;
+}
+
+double isd_probability(const KnowledgeBase& kb, int of, int beside, double most) {
+  const Statistic& s = kb.isd(of, beside);
+  const double co_runs = co_runs_behind(s, of, beside);
+  if (!enough_for_interval(co_runs)) return std::numeric_limits<double>::quiet_NaN();
+  const double sd = std::sqrt(s.variance() * (1 + 1 / co_runs));
+  if (sd == 0) return s.mean() <= most ? 1 : 0;
+  return boost::math::cdf(boost::math::students_t(co_runs - 1), (most - s.mean()) / sd);
 }
 
 }  // namespace corun::inline models

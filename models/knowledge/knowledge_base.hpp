@@ -112,5 +112,7 @@ struct PredictionInterval {
 inline constexpr int kFewestForInterval = 3;
 PredictionInterval isd_interval(const KnowledgeBase& kb, int of, int beside, double level = 0.9);
 PredictionInterval ps_interval(const KnowledgeBase& kb, int a, int b, double level = 0.9);
+/// The probability, by the distribution of isd_interval(), that the next ISD is `most` or less; NaN for fewer co-runs.
+double isd_probability(const KnowledgeBase& kb, int of, int beside, double most);
 
 }  // namespace corun::inline models

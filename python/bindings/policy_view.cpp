@@ -74,6 +74,35 @@ GpuId gpu_of(const ClusterView& view, const py::object& given) {
   return GpuId{static_cast<std::uint32_t>(number)};
 }
 
+/// Of jobs that are no replicas: service -1, the others NaN.
+void add_service_columns(const std::vector<const JobView*>& jobs, py::dict& table) {
+  const bool any =
+      std::ranges::any_of(jobs, [](const JobView* j) { return j->service != nullptr; });
+  const auto numbers = [&](auto value, auto none) {
+    using Number = decltype(none);
+    py::array_t<Number> out = array_of<Number>(jobs.size());
+    Number* at = out.mutable_data();
+    std::fill(at, at + jobs.size(), none);
+    for (std::size_t i = 0; any && i < jobs.size(); ++i) {
+      if (jobs[i]->service != nullptr) at[i] = static_cast<Number>(value(*jobs[i]->service));
+    }
+    return out;
+  };
+  table["service"] = numbers([](const ServiceView& s) { return s.service; }, std::int64_t{-1});
+  table["goal_s"] = numbers([](const ServiceView& s) { return s.goal_s; }, kUnknown);
+  table["share"] = numbers([](const ServiceView& s) { return s.share; }, kUnknown);
+  // Before an interval is over nothing was observed.
+  const auto observed = [&](auto value) {
+    return numbers([&](const ServiceView& s) { return s.intervals == 0 ? kUnknown : value(s); },
+                   kUnknown);
+  };
+  table["load_per_s"] = observed([](const ServiceView& s) { return s.load_per_s; });
+  table["latency_s"] = observed([](const ServiceView& s) { return s.latency_s; });
+  table["within"] = observed([](const ServiceView& s) { return s.within; });
+  table["busy"] = observed([](const ServiceView& s) { return s.busy; });
+  table["replicas"] = observed([](const ServiceView& s) { return s.replicas; });
+}
+
 py::dict jobs_table(const PyView& self, const py::object& given) {
   const ClusterView& view = self.get();
   const Numbers ids = whole_numbers(given, "jobs");
@@ -115,6 +144,7 @@ py::dict jobs_table(const PyView& self, const py::object& given) {
   table["started_ns"] = column<double>(jobs, [](const JobView& j) {
     return j.started ? static_cast<double>(j.started->count()) : kUnknown;
   });
+  add_service_columns(jobs, table);
   return table;
 }
 

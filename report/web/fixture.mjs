@@ -141,6 +141,13 @@ export function fixture({jobs = 400, gpus = 16, policies = 9, hostile = false, l
       const wave = (scale) => end.map((_, i) => Math.max(0, scale * (0.6 + 0.3 * Math.sin(i / 9 + p) + 0.1 * random())));
       return {start: 0, end, busy: wave(gpus), shared: wave(gpus / 2), util: wave(0.8), queue: wave(30), running: wave(2 * gpus)};
     }),
+    services: {names: [hostile ? HOSTILE[0] : 'shop', hostile ? HOSTILE[4] : 'cameras'], goal_s: [0.025, 0.06], goal_share: [0.99, 0.95],
+      within: labels.map(() => [0, 1, 2].map((s) => (live ? [0.99 - 0.01 * s, null, null] : [0.99 - 0.01 * s, 0.98 - 0.01 * s, 0.995 - 0.01 * s]))),
+      over_time: labels.map(() => [0, 1].map((s) => {
+        const end = Array.from({length: 60}, (_, i) => (i + 1) * last / 60);
+        return {start: 0, end, load: end.map(() => 100 * random()), latency: end.map(() => 0.03 * random()), replicas: end.map(() => 1 + s), sharing: end.map(() => random())};
+      })),
+      sharers: labels.map(() => [0, 1].map(() => ({jobs: 2, longest: [[name(0).slice(0, 200), 5000], [name(1).slice(0, 200), 60]]})))},
     timeline: {span, gpus: {node: Array.from({length: gpus}, (_, g) => g >> 2), index: Array.from({length: gpus}, (_, g) => g % 4), type: Array(gpus).fill(0),
       owner: owners ? Array.from({length: gpus}, (_, g) => (hostile ? HOSTILE[g % 3] : `team-${g % 3}`)) : null},
       names: Array.from({length: jobs}, (_, j) => name(j).slice(0, 200)), clusters: packed(Int16Array.from({length: jobs}, (_, j) => j % clusters)),

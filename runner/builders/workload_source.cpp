@@ -135,13 +135,18 @@ WorkloadSource::WorkloadSource(std::shared_ptr<const Config> config, const Clust
   refuse_useless_keys(*config_, *entry_, is_given());
   if (is_given()) {
     note_units(*given_);
-    return;
+  } else {
+    read_jobs(files);
   }
-  read_jobs(files);
   services_ = ServiceBuilder(*config_, files);
   if (services_.empty() || given_ == nullptr) return;
   auto with_replicas = std::make_shared<Trace>(*given_);
   services_.add_replicas(*with_replicas, tables_->keys());
+  if (!shares_keys_) {  // the keys of the tables mean other workloads in this queue
+    for (TraceJob& job : with_replicas->jobs) {
+      if (job.spec.is_replica()) job.key = kUnknownWorkload;
+    }
+  }
   given_ = std::move(with_replicas);
 }
 

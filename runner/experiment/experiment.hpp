@@ -52,6 +52,8 @@ class Experiment {
   std::vector<int> clusters_of(const Trace& trace) const { return beliefs_.clusters(trace); }
   /// All other notes; part of the results.
   const Notes& notes() const { return notes_; }
+  /// Those of `workload.services`; their replicas are the last jobs of a trace.
+  const ServiceBuilder& services() const { return source_.services(); }
   /// As WorkloadSource::left_out().
   std::span<const LeftOut> left_out() const { return source_.left_out(); }
   /// reference_gpus() of the cluster with the jobs of the first replication.

@@ -52,7 +52,7 @@ ServiceFigures service_figures(const ReplayResult& result, std::size_t policy,
       within += static_cast<double>(one.within);
       goodput += one.goodput_per_s();
       replica_s += one.replica_s;
-      replicas += one.replica_s / one.length_s;
+      replicas += one.replicas();
       busy_s += to_seconds(one.result.busy);
       for (std::size_t m = 0; m < kMethods; ++m) {
         figures.methods.at(m) += static_cast<double>(one.methods.at(m));

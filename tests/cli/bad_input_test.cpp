@@ -127,6 +127,12 @@ TEST(BadFlags, AreRefusedWithTheFlagsName) {
       {{"recommend", "--kb", CORUN_SOURCE_DIR "/examples/mine.corun.csv"}, "--kb: '"},
       {{"recommend", "--queue", "nowhere.csv"}, "--queue: no file 'nowhere.csv'"},
       {{"recommend", "--kb", "nowhere.csv"}, "--kb: no file 'nowhere.csv'"},
+      {{"recommend", "--service", "nowhere.csv"}, "--service: no file 'nowhere.csv'"},
+      {{"recommend", "--service", CORUN_SOURCE_DIR "/examples/services.csv", "--sure", "2"},
+       "--sure: found '2', expected a probability from 0 to 1"},
+      {{"recommend", "--service", CORUN_SOURCE_DIR "/examples/services.csv", "--epsilon", "0.1"},
+       "--epsilon: is of groups of the queue and does not go with --service"},
+      {{"recommend", "--sure", "0.9"}, "--sure: goes with --service"},
       {{"list", "polices"}, "corun list: no list 'polices': did you mean 'policies'?"},
       {{"repaly"}, "corun: no command 'repaly': did you mean 'replay'?"},
   };

@@ -321,6 +321,7 @@ class Sees(support.Case):
            "speeds", "memory_on_types", "gpu_util_pct", "mem_alloc_pct", "mem_time_pct", "mem_used_mib",
            "packing_label", "imputed", "resubmissions", "preemptions", "resizes", "phase", "served_ns", "started_ns",
            "service"}
+    SERVICE = {"goal_s", "share", "load_per_s", "latency_s", "within", "busy", "replicas"}
     BELIEF = {"best_co_runners", "cluster", "clusters", "pairs", "sampled_pairs", "uncertainty"}
 
     def test_nothing_but_what_is_listed(self):
@@ -342,10 +343,51 @@ class Sees(support.Case):
 
         replay(deciding(decide), replications=1)
         table, job, names, estimate = found[0]
-        self.assertEqual(set(table), self.JOB - {"speeds", "memory_on_types", "service"})
+        self.assertEqual(set(table), (self.JOB - {"speeds", "memory_on_types"}) | self.SERVICE)
+        self.assertTrue((table["service"] == -1).all())
+        for name in self.SERVICE:
+            self.assertTrue(numpy.isnan(table[name]).all(), name)
         self.assertIsNone(estimate)
         self.assertTrue(numpy.isnan(table["estimate_ns"]).all())
         self.assertEqual(set(names), self.JOB)
+
+    def test_services_as_their_last_minute(self):
+        """Load, latency and goal of a service, in its Job and as columns; nothing before a minute is over."""
+        (self.folder / "times.csv").write_text("model,batch_size,latency_ms\nm,1,10\n")
+        (self.folder / "services.csv").write_text(
+            "name,times,model,end_s,goal_ms,percentile,rate_per_s,replicas,gpu_util_pct\ns,times.csv,m,600,50,95,50,2,40\n")
+        (self.folder / "jobs.csv").write_text("job,submit_s,solo_s\na,0,200\nb,330,100\n")
+        found = []
+
+        def decide(mine, view):
+            jobs = sorted({*view.waiting.tolist(), *view.running[1].tolist()})
+            found.append((view.now_ns, view.jobs(jobs), [view.job(j).service for j in jobs]))
+            free = view.free.tolist()
+            return [corun.Start([job], [free.pop()]) for job in view.waiting.tolist() if free]
+
+        results = corun.replay(self.folder / "jobs.csv", policies=[deciding(decide)], replications=1, quiet=True,
+                               set={"workload.services": str(self.folder / "services.csv"), "cluster.nodes": 4})
+        self.assertEqual(results["services"].service.tolist(), ["s"])
+        self.assertEqual(results["services"].goal_s.tolist(), [0.05])
+        columns = ["load_per_s", "latency_s", "within", "busy", "replicas"]
+        for now_ns, table, services in found:
+            for i, service in enumerate(services):
+                self.assertEqual(table["service"][i], -1 if service is None else service["service"])
+                if service is None:
+                    self.assertTrue(numpy.isnan(table["goal_s"][i]))
+                    continue
+                self.assertEqual((table["goal_s"][i], table["share"][i]), (0.05, 0.95))
+                self.assertEqual(service["intervals"], min(now_ns, 600 * 10**9) // (60 * 10**9))
+                for name in columns:
+                    if service["intervals"] == 0:
+                        self.assertTrue(numpy.isnan(table[name][i]))
+                    else:
+                        self.assertEqual(table[name][i], service[name])
+        seen = [s for now_ns, _, services in found for s in services if now_ns == 330 * 10**9 and s is not None]
+        self.assertEqual(len(seen), 2)
+        self.assertAlmostEqual(seen[0]["load_per_s"], 50, delta=5)
+        self.assertAlmostEqual(seen[0]["busy"], 0.25, delta=0.03)
+        self.assertTrue(0.01 <= seen[0]["latency_s"] < 0.05, seen[0])
 
     def test_estimates_only_where_granted(self):
         found = []

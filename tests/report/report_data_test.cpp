@@ -222,6 +222,47 @@ TEST_F(ReportOfAQueue, IsSummedUpWithinItsLimitsAndSaysSo) {
   EXPECT_EQ(data()["reductions"].size(), 0U) << data()["reductions"];
 }
 
+TEST(ReportData, HasServicesWhereTheRunHasThem) {
+  const std::string examples = CORUN_SOURCE_DIR "/examples/";
+  const std::vector<std::string> arguments{
+      "replay",         examples + "jobs.csv",
+      "--replications", "3",
+      "--policies",     "fcfs,kube-default",
+      "--set",          "workload.services=" + examples + "services.csv",
+      "--set",          "cluster.nodes=3"};
+  const Results results(arguments);
+  const Json data = report_json(results.path());
+  const Json& services = data["services"];
+  EXPECT_EQ(services["names"], Json({"shop", "cameras"}));
+  EXPECT_EQ(services["goal_s"], Json({0.025, 0.06}));
+  EXPECT_EQ(services["goal_share"], Json({0.99, 0.95}));
+  const Json run = printed(arguments);
+  bool shared = false;
+  for (std::size_t p = 0; p < 2; ++p) {
+    for (std::size_t s = 0; s < 3; ++s) {  // both, and all together
+      const Json& within = run["policies"][p]["services"][s]["within_goal"];
+      const Json& shown = services["within"][p][s];
+      expect_near(shown[0], within["mean"], "mean");
+      expect_near(shown[1], within["lo"], "lo");
+      expect_near(shown[2], within["hi"], "hi");
+    }
+    const Json& shop = services["over_time"][p][0];
+    ASSERT_EQ(shop["end"].size(), 120U) << "minutes";
+    double most = 0;
+    double mean = 0;
+    for (std::size_t i = 0; i < 120; ++i) {
+      most = std::max(most, shop["sharing"][i].get<double>());
+      mean += shop["load"][i].get<double>() / 120;
+    }
+    EXPECT_NEAR(mean, 150 * (1 - 0.5 * 0.955), 0.6)
+        << "the first two hours of a day whose peak is at 14 h";
+    EXPECT_EQ(most > 0, services["sharers"][p][0]["jobs"].get<int>() > 0);
+    shared = shared || most > 0;
+  }
+  EXPECT_TRUE(shared);
+  EXPECT_FALSE(report_json(Results(kQueue).path()).contains("services"));
+}
+
 TEST(ReportData, WithoutDetailsHasTheRest) {
   const Results results({"replay", "--policies", "fcfs,exclusive", "--replications", "3", "--set",
                          "measure.details=false"});

@@ -43,6 +43,11 @@
 //              pairs: [[a, b, co_runs, shared_s, isd, predicted_isd]]} ]  a beside b, of groups
 //   },
 //   over_time: null or [policy] {end: [s], start: s, busy: [], shared: [], util: [], queue: [], running: []},
+//   services: absent (the run has none) or {names: [text], goal_s: [service], goal_share: [service],
+//     within: [policy][service, then all of them] Interval of the share of requests within the goal,
+//     over_time: [policy] null or [service] null or {start, end: [s], load: [requests/s], latency: [s, the largest], replicas: [],
+//                sharing: [mean number of jobs on GPUs of replicas]},
+//     sharers: [policy] null or [service] {jobs: number, longest: [[name, seconds]]}},
 //   timeline: null or {
 //     span: [s, s], gpus: {node: [], index: [], type: [of gpu_types], owner: [virtual cluster] or null}, names: [text] or null,
 //     clusters: Packed i16 or null, submit: Packed f64 or null,

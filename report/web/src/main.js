@@ -9,6 +9,7 @@ import {live} from './sections/live.js';
 import {origin} from './sections/origin.js';
 import {overTime} from './sections/over_time.js';
 import {policies} from './sections/policies.js';
+import {services} from './sections/services.js';
 import {sharing} from './sections/sharing.js';
 import {sweep} from './sections/sweep.js';
 import {timeline} from './sections/timeline.js';
@@ -20,7 +21,7 @@ const KINDS = {replay: 'Replay', live: 'Live run', sweep: 'Sweep', validation: '
 
 function build(data) {
   const parts = data.kind === 'validation' ? [validation] : (data.kind === 'sweep' ? [sweep]
-    : [answer, policies, live, timeline, overTime, distributions, groups, sharing]).concat(origin);
+    : [answer, policies, live, timeline, overTime, services, distributions, groups, sharing]).concat(origin);
   const sections = parts.flatMap((part) => part(data)).filter(Boolean);
   const s = data.source;
   const title = `${KINDS[data.kind]} of ${shown(s.workload || s.file, 80)}`;

@@ -109,6 +109,9 @@ TEST(KnowledgeBase, TwoJobsOfOneCoRunAreOneObservation) {
   const double s = std::sqrt(kb.isd(0, 0).variance());
   EXPECT_NEAR(isd_interval(kb, 0, 0).hi, 0.25 + 2.919986 * s * std::sqrt(1 + 1.0 / 3), 1e-5);
   EXPECT_GE(isd_interval(kb, 0, 0).lo, 0);
+  EXPECT_NEAR(isd_probability(kb, 0, 0, isd_interval(kb, 0, 0).hi), 0.95, 1e-9);
+  EXPECT_NEAR(isd_probability(kb, 0, 0, 0.25), 0.5, 1e-9);
+  EXPECT_TRUE(std::isnan(isd_probability(kb, 0, 1, 1)));
   EXPECT_LE(ps_interval(kb, 0, 0).hi, 0.5);
 }
 

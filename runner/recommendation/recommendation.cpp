@@ -1,4 +1,4 @@
-#include "runner/experiment/recommendation.hpp"
+#include "runner/recommendation/recommendation.hpp"
 
 #include <algorithm>
 #include <cmath>

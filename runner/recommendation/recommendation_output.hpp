@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/export/argo_manifest.hpp"
-#include "runner/experiment/recommendation.hpp"
+#include "runner/recommendation/recommendation.hpp"
 
 /// Recommended groups in the output formats of `corun recommend`.
 namespace corun::inline runner {

@@ -1,4 +1,4 @@
-#include "runner/experiment/recommendation_output.hpp"
+#include "runner/recommendation/recommendation_output.hpp"
 
 #include <cmath>
 #include <utility>

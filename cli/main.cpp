@@ -10,6 +10,9 @@
 #include <vector>
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli/cli.hpp"
 #include "models/scoring/device.hpp"
@@ -115,6 +118,16 @@ void survive_size_limits() {
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
+/// Keeps memory that is freed for later allocations. A fit allocates matrices of some megabytes hundreds of times; by
+/// default each goes back to the system at once, and taking it again costs up to a fifth of the time of a fit of gp.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kMebibyte = 1 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, 32 * kMebibyte);  // the most that it takes
+  ::mallopt(M_TRIM_THRESHOLD, 256 * kMebibyte);
+#endif
+}
+
 int dispatch(Arguments arguments) {
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
       arguments[0] == "help") {
@@ -141,6 +154,7 @@ int dispatch(Arguments arguments) {
 int main(int argc, char** argv) {
   keep_standard_streams();
   survive_size_limits();
+  keep_freed_memory();
   const corun::PrintableStream out(std::cout);
   const corun::PrintableStream err(std::cerr);
   // Every error is one line, whatever it quotes.

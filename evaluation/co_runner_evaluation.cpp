@@ -89,7 +89,8 @@ std::vector<double> group_times(
 
 std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
                                         std::span<const CorunMeasurement> groups,
-                                        std::span<const std::string_view> models, double effort) {
+                                        std::span<const std::string_view> models, double effort,
+                                        unsigned threads) {
   if (groups.empty()) return {};
   const SpeedTable table = speed_table(pairs, ImputedProfiles::kBelieved);
   struct Fitted {
@@ -99,7 +100,9 @@ std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
   std::vector<Fitted> fitted;
   for (const std::string_view name : models) {
     try {
-      fitted.push_back({name, find_interference_model(name)->fit(table, {.effort = effort})});
+      fitted.push_back(
+          {name, find_interference_model(name)->fit(
+                     table, {.threads = static_cast<int>(threads), .effort = effort})});
     } catch (const std::invalid_argument&) {
       continue;
     }

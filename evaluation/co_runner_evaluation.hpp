@@ -37,12 +37,12 @@ struct GroupScore {
   std::vector<Model> models;
 };
 
-/// Fits each named model to `pairs` with this effort (models/interference/fits/effort.hpp) and predicts `groups`; models that cannot be fitted are left
-/// out. InputError as speed_table().
+/// Fits each named model to `pairs` with this effort (models/interference/fits/effort.hpp) and predicts `groups`; models
+/// that cannot be fitted are left out. `threads` change speed only. InputError as speed_table().
 std::vector<GroupScore> evaluate_groups(std::span<const CorunMeasurement> pairs,
                                         std::span<const CorunMeasurement> groups,
                                         std::span<const std::string_view> models,
-                                        double effort = 1);
+                                        double effort = 1, unsigned threads = 1);
 
 /// J_c [s] of each of the jobs with solo times `solo_s` [s] that start together. `speeds(residents,
 /// out)` is called at the start and after each departure; it sets one speed per resident. Residents

@@ -217,7 +217,7 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
   const ModelEvaluation evaluation = evaluate_models(data, queues, seed, judged);
   constexpr std::array<std::string_view, 3> kOfGroups{"default", "contention", "cluster-mean"};
   const std::vector<GroupScore> groups =
-      evaluate_groups(data.pairs, data.groups, kOfGroups, effort);
+      evaluate_groups(data.pairs, data.groups, kOfGroups, effort, common.threads);
   emit(common, common.format == Format::kJson
                    ? json_text(model_evaluation_json(evaluation, groups, seed))
                : common.format == Format::kCsv ? model_evaluation_csv(evaluation, groups)

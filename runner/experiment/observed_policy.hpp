@@ -20,6 +20,7 @@ class ObservedPolicy final : public Policy {
   void decide(const ClusterView& view, std::vector<Decision>& out) override;
   void arrived(const JobView& job, Time now) override { inner_.arrived(job, now); }
   void departed(JobId job, LogKind how, Time now) override { inner_.departed(job, how, now); }
+  void changed(const JobView& job, Time now) override { inner_.changed(job, now); }
   void corun_ended(const EpisodeOutcome& outcome) override;
   void probe_ended(const ProbeOutcome& outcome) override;
   const Belief* belief() const override { return inner_.belief(); }

@@ -62,11 +62,14 @@ constexpr auto kTopics = std::to_array<Topic>({
      "workload.interference cluster.nodes_per_switch",
      "docs/design.md"},
     {"elastic jobs", "elastic malleable resize scaling pollux goodput batch-size", kPartly,
-     "optimus, pollux, sia and policies of your own run a job on another number of GPUs and resize "
+     "optimus, pollux, sia, srsf-packed and policies of your own run a job on another number of "
+     "GPUs and resize "
      "it, by Amdahl's law or by measured programs with their statistical efficiency; what policies "
-     "believe of it is the truth, or for pollux and sia fitted while jobs run; jobs take the batch "
+     "believe of it is the truth, or for pollux, sia and srsf-packed fitted while jobs run; jobs "
+     "take the batch "
      "that is truly best, or that their own fit names",
      "gpus_min gpus_max parallel_share workload.adaptivity workload.refit_s optimus pollux sia "
+     "srsf-packed "
      "external",
      "docs/design.md"},
     {"migration", "migrate move defragmentation", kPartly,

@@ -97,9 +97,13 @@ SweepStore SweepStore::open(std::shared_ptr<ObjectStore> objects) {
                                                  "store of its own",
                                                  heads.size()));
   }
-  const std::optional<StoreHead> head = head_of(objects->get(heads.front()).value_or(""));
-  if (!head || heads.front() != key_of(head->identity) + std::string(kHeadEnd)) {
-    throw InputError(objects->place() + "/" + heads.front(),
+  return open_named(std::move(objects), heads.front());
+}
+
+SweepStore SweepStore::open_named(std::shared_ptr<ObjectStore> objects, const std::string& name) {
+  const std::optional<StoreHead> head = head_of(objects->get(name).value_or(""));
+  if (!head || name != key_of(head->identity) + std::string(kHeadEnd)) {
+    throw InputError(objects->place() + "/" + name,
                      "is damaged: it is no head of a sweep; begin anew in another store");
   }
   return {std::move(objects), head->identity, head->chunk_units};
@@ -124,7 +128,8 @@ SweepStore SweepStore::open_for(std::shared_ptr<ObjectStore> objects, const Swee
     head["chunk_units"] = chunk_units();
     objects->put_once(name, head.dump());
   }
-  return open(std::move(objects));
+  return open_named(std::move(objects),
+                    name);  // a server may list an object some time after it has it
 }
 
 std::size_t SweepStore::chunks() const {

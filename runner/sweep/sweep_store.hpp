@@ -57,6 +57,8 @@ class SweepStore {
 
  private:
   SweepStore(std::shared_ptr<ObjectStore> objects, SweepIdentity identity, std::size_t chunk_units);
+  /// By the name of the object that says what sweep it is.
+  static SweepStore open_named(std::shared_ptr<ObjectStore> objects, const std::string& name);
 
   std::shared_ptr<ObjectStore> objects_;
   SweepIdentity identity_;

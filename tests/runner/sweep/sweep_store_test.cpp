@@ -4,8 +4,11 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -33,6 +36,25 @@ constexpr const char* kSweep =
 SweepPlan plan_of(const std::string& text = kSweep) {
   return SweepPlan::parse(text, "s.yaml", {}, policy_catalog());
 }
+
+/// A server that has objects, and does not list them yet.
+class ListsLate final : public ObjectStore {
+ public:
+  explicit ListsLate(std::shared_ptr<ObjectStore> objects) : objects_(std::move(objects)) {}
+
+  const std::string& place() const override { return objects_->place(); }
+  std::vector<std::string> list(std::string_view) override { return {}; }
+  std::optional<std::string> get(const std::string& name) override { return objects_->get(name); }
+  bool has(const std::string& name) override { return objects_->has(name); }
+  bool put_once(const std::string& name, std::string_view bytes) override {
+    return objects_->put_once(name, bytes);
+  }
+  void put(const std::string& name, std::string_view bytes) override { objects_->put(name, bytes); }
+  void remove(const std::string& name) override { objects_->remove(name); }
+
+ private:
+  std::shared_ptr<ObjectStore> objects_;
+};
 
 /// A store in a folder of its own, and workers of it.
 class SweepStores : public testing::Test {
@@ -218,6 +240,14 @@ TEST_F(SweepStores, DamagedAndForeignObjectsAreRefused) {
               open_folder_store(directory_.path("none"), "--merge", false);
             }).find("is no folder, expected the store of a sweep"),
             std::string::npos);
+}
+
+TEST_F(SweepStores, AWorkerBeginsAndJoinsWhereListsAreLate) {
+  const auto late = std::make_shared<ListsLate>(open_folder_store(store_, "--worker", true));
+  const SweepStore begun = SweepStore::open_for(late, plan_, [] { return 4U; });
+  const SweepStore joined = SweepStore::open_for(late, plan_, [] { return 5U; });
+  EXPECT_EQ(joined.chunk_units(), 4U);
+  EXPECT_EQ(joined.chunk_name(0), begun.chunk_name(0));
 }
 
 TEST_F(SweepStores, StatusCountsChunksAndTellsTheTimeLeft) {

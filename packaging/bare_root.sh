@@ -67,9 +67,11 @@ left=$(files_of)
 [[ -z $left ]] || { printf 'purge left:\n%s\n' "$left"; exit 1; }
 
 # ---- the wheel, without root ------------------------------------------------------------------------------------------
-new_root wheel python3 python3-venv
+# Debian has the Python packages that corun needs, of which pip does not know h5py by its name: nothing is fetched from
+# elsewhere.
+new_root wheel python3 python3-venv python3-numpy python3-pandas python3-h5py python3-matplotlib
 step "pip install, as a user without root"
-in_root 'useradd --create-home user && su user -c "python3 -m venv /tmp/venv && /tmp/venv/bin/pip install --quiet /tmp/packages/corun-*.whl"'
+in_root 'useradd --create-home user && su user -c "python3 -m venv --system-site-packages /tmp/venv && /tmp/venv/bin/pip install --quiet --no-index --no-deps /tmp/packages/corun-*.whl"'
 step "corun and import corun"
 in_root 'su user -c "cd /tmp && /tmp/venv/bin/corun replay --policies fcfs --set replications=1 --quiet" | grep ^fcfs
   su user -c "cd /tmp && /tmp/venv/bin/python3 -c \"import corun; print(len(corun.replay(quiet=True, replications=1).runs), \\\"rows\\\")\""'

@@ -46,11 +46,12 @@ struct PolicyContext {
   PreemptionLoss preemption = {};
   Duration round{
       0};  ///< control.round_s where the scheduler decides at the ends of rounds only; else 0
-  /// Only for PolicyNeeds::kAllocations and PolicyEntry::takes_allocations; null: no job's speed depends on its allocation. It outlives the policy, and what
-  /// it answers changes only between the policy's calls.
+  /// Only for PolicyNeeds::kAllocations and PolicyEntry::takes_allocations; null: no job's speed depends on its
+  /// allocation. It outlives the policy, and what it answers changes only between the policy's calls.
   const AllocationBelief* allocations = nullptr;
   bool allocations_learn = false;  ///< they change while jobs run, not only with JobView::phase
-  /// Only for PolicyNeeds::kFittedAllocations and PolicyEntry::takes_allocations; null: jobs measure nothing to which a belief could be fitted.
+  /// Only for PolicyNeeds::kFittedAllocations and PolicyEntry::takes_allocations; null: jobs measure nothing to which a
+  /// belief could be fitted.
   std::unique_ptr<AllocationBelief> fitted = {};
 };
 

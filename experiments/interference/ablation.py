@@ -13,8 +13,6 @@ out.
 With --check it writes nothing and exits with 1 if a figure would change. Needs only Python 3.
 """
 
-import argparse
-import concurrent.futures
 import os
 import pathlib
 import statistics
@@ -27,7 +25,7 @@ sys.path.insert(0, str(REPO / "experiments"))
 
 import page  # noqa: E402  (found by the path above)
 from campaigns import write  # noqa: E402
-from selection import (MEMBERS, PAGE, PROGRAM, SPLITS, TABLES, cross_validated, mae, ratios, read)  # noqa: E402
+from selection import (MEMBERS, PAGE, PROGRAM, SPLITS, TABLES, judged, mae, ratios, read)  # noqa: E402
 
 HELD_OUT = {"pairs": "pairs", "job": "unseen job", "family": "unseen family"}
 
@@ -114,14 +112,7 @@ def seconds(corun, data):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
-    parser.add_argument("--data", required=True, type=pathlib.Path, help="directory of the public tables")
-    parser.add_argument("--threads", type=int, default=2, help="tables at a time")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    with concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
-        results = dict(pool.map(lambda t: cross_validated(options.corun, options.data, *t), TABLES))
+    options, results = judged(__doc__)
     names = [name for name, _, _ in TABLES]
     text = page.with_table(PAGE.read_text(encoding="utf-8"), "ablation", page.markdown(
         ["held out", "taken out: MAE (covered %)", *names, "mean"], rows_of(results)))

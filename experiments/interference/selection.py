@@ -161,8 +161,9 @@ def candidates(split):
             for w in steps for by in (True, False)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def judged(description):
+    """The options of the command line, and the cross-validations of all tables by their names."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     parser.add_argument("--data", required=True, type=pathlib.Path, help="directory of the public tables")
     parser.add_argument("--threads", type=int, default=2, help="tables at a time")
@@ -170,6 +171,11 @@ def main():
     options = parser.parse_args()
     with concurrent.futures.ThreadPoolExecutor(options.threads) as pool:
         results = dict(pool.map(lambda t: cross_validated(options.corun, options.data, *t), TABLES))
+    return options, results
+
+
+def main():
+    options, results = judged(__doc__)
     lines = []
     for split, words in (("pairs", "pairs"), ("job", "unseen job"), ("family", "unseen family")):
         relative = {c: {name: mae(results[name][split], c) / of_mean(results[name][split]) for name in results}

@@ -40,6 +40,7 @@ struct Report {
 
 /// Sorts the reports of one instant by kind; reports of one kind keep their order.
 inline void order_reports(std::span<Report> reports) {
+  if (std::ranges::is_sorted(reports, {}, &Report::kind)) return;  // a sort would allocate memory
   std::ranges::stable_sort(reports, {}, &Report::kind);
 }
 

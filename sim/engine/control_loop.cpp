@@ -491,6 +491,7 @@ void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus,
 /// Events of jobs that left their GPUs before they were reported, in order of time.
 void ControlLoop::show_late() {
   left_.reset();
+  if (late_.empty()) return;
   std::ranges::stable_sort(late_, {}, &LogEntry::at);
   for (std::size_t i = 0; i < late_.size(); ++i) {
     const LogEntry& entry = late_[i];

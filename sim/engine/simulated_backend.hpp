@@ -269,6 +269,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<Device> devices_;
   std::vector<JobId> over_;  ///< left, with ended episodes, since advance() began
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
+  /// Of the GPUs of the latest gang that started on empty ones, the first on each node.
+  std::vector<GpuId> first_of_nodes_;
   /// By node: its jobs on several nodes; empty if they do not slow each other.
   std::vector<int> spread_jobs_;
   bool tuning_asked_ = false;          ///< an event for it is pending

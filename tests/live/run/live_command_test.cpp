@@ -531,7 +531,7 @@ TEST_F(Live, WhatALiveQueueCannotDoIsRefusedBefore) {
   EXPECT_NE(message({"--set", "profiling.mode=minute"}).find("run corun live solo before"),
             std::string::npos);
   EXPECT_NE(message({"--set", "cluster.nodes=2"}).find("leave it out"), std::string::npos);
-  EXPECT_NE(message({"--set", "workload.services=s.csv"}).find("live mode has no services"),
+  EXPECT_NE(message({"--set", "workload.services=s.csv"}).find("a live queue has no services"),
             std::string::npos);
   EXPECT_NE(message({"--set", "live.gpu=[0]"}).find("did you mean 'gpus'?"), std::string::npos);
   EXPECT_NE(message({"--set", "queue=[c]"}).find("no workload 'c'"), std::string::npos);

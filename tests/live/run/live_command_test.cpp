@@ -563,7 +563,7 @@ TEST_F(Live, MistakesInAConfigurationHaveTheirPlace) {
   EXPECT_EQ(
       message("workloads: {a: {comand: [x]}}\n"),
       "bad.yaml:1:17: unknown key 'comand': did you mean 'command'? known: command, directory, "
-      "environment, timeout_s, grace_s, processes, stdout_mib, file_mib, disk_free_mib\n");
+      "environment, service, timeout_s, grace_s, processes, stdout_mib, file_mib, disk_free_mib\n");
   EXPECT_EQ(
       message("workloads: {a: {command: sleep 5}}\n"),
       "bad.yaml:1:26: found 'sleep 5', expected a list of words, [PROGRAM, ARGUMENT, ...]; no "

@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <fstream>
-#include <ranges>
 
 #include <poll.h>
 
@@ -233,8 +232,7 @@ class Together {
 
  private:
   void follow_services() {
-    const auto services = [](const auto& run) { return run->serves(); };
-    const auto failed = std::ranges::find_if(runs_, [&](const auto& run) {
+    const auto failed = std::ranges::find_if(runs_, [](const auto& run) {
       return run->serves() && run->over() && !run->outcome().load->whole;
     });
     if (failed != runs_.end()) {
@@ -243,10 +241,9 @@ class Together {
     }
     const bool alone = services_ == runs_.size();
     if (!jobs_begun_) {
-      if (!std::ranges::all_of(runs_ | std::views::filter(services),
-                               [](const auto& run) { return run->ready(); })) {
-        return;
-      }
+      const bool ready = std::ranges::all_of(
+          runs_, [](const auto& run) { return !run->serves() || run->ready(); });
+      if (!ready) return;
       jobs_begun_ = true;
       for (const auto& run : runs_) {
         if (run->serves()) {
@@ -261,7 +258,9 @@ class Together {
     load_ended_ =
         std::ranges::all_of(runs_, [](const auto& run) { return run->serves() || run->over(); });
     if (!load_ended_) return;
-    for (const auto& run : runs_ | std::views::filter(services)) run->end_load();
+    for (const auto& run : runs_) {
+      if (run->serves()) run->end_load();
+    }
   }
 
   void stop_all(const std::string& why) {

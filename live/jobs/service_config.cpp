@@ -77,7 +77,7 @@ void read_trace(const YamlNode& map, const YamlNode& file, const std::string& di
 }
 
 std::string path_of(const YamlNode& node) {
-  const std::string path = line_of(node, "a path, such as /predict");
+  std::string path = line_of(node, "a path, such as /predict");
   const auto plain = [](unsigned char c) { return c > ' ' && c < 127; };
   if (!path.starts_with('/') || path.size() > 2000 || !std::ranges::all_of(path, plain)) {
     refuse(node, "a path that begins with '/', of ASCII characters without spaces");

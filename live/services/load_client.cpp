@@ -220,7 +220,7 @@ class LoadClient::Sender {
       connection = std::move(idle_.back());
       idle_.pop_back();
     }
-    exchange_on(std::move(connection), deadline, std::move(done));
+    exchange_on(connection, deadline, std::move(done));
   }
 
   void exchange_on(const std::shared_ptr<Connection>& connection, Clock::time_point deadline,

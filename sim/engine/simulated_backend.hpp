@@ -99,6 +99,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   const JobRecord& record(JobId job) const override { return jobs_[job].record; }
   std::uint32_t phase(JobId job) const override { return jobs_[job].running.phase; }
   std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const override;
+  ReplicaWork replica_work(JobId replica) const override {
+    return options_.services != nullptr ? options_.services->work(replica, now_) : ReplicaWork{};
+  }
   TrialRuns* trial_runs() override { return this; }
 
   /// The record of the whole run, without jobs and episodes if a sink received them. Call it once, after

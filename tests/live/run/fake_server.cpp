@@ -132,8 +132,10 @@ int main(int argc, char** argv) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   if (mode("busy")) {
     const int first = socket(AF_INET, SOCK_STREAM, 0);
-    bind(first, reinterpret_cast<sockaddr*>(&address), sizeof address);
-    listen(first, 1);
+    if (bind(first, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+        listen(first, 1) != 0) {
+      return 68;
+    }
   }
   if (bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       listen(listener, 512) != 0) {

@@ -1,5 +1,6 @@
 #include "live/services/step_server.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <thread>

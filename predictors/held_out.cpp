@@ -276,7 +276,7 @@ struct ErrorSpread::Errors {
   }
 };
 
-ErrorSpread::Quantiles ErrorSpread::quantiles_of(const Errors& errors) {
+ErrorSpread::Quantiles ErrorSpread::quantiles_of(const Errors& errors, double claimed) {
   std::vector<double> values = errors.values;
   std::ranges::sort(values);
   const double independent = errors.independent();
@@ -284,15 +284,15 @@ ErrorSpread::Quantiles ErrorSpread::quantiles_of(const Errors& errors) {
   q.low = conformal_quantile(values, 0.05);
   q.high = conformal_quantile(values, 0.95);
   q.safe = conformal_quantile(values, 0.99);
+  const boost::math::students_t_distribution<double> of_few(independent);
+  q.stretch = boost::math::quantile(of_few, 0.95) / kNormal95;
   if (independent < kFewestOfTail) {
     for (double& value : values) value = std::abs(value);
     std::ranges::sort(values);
-    q.high = conformal_quantile(values, 0.9);
+    q.high = std::max(conformal_quantile(values, 0.9), claimed / q.stretch);
     q.low = -q.high;
     q.safe = std::max(q.safe, q.high);
   }
-  const boost::math::students_t_distribution<double> of_few(independent);
-  q.stretch = boost::math::quantile(of_few, 0.95) / kNormal95;
   return q;
 }
 
@@ -300,7 +300,7 @@ ErrorSpread::ErrorSpread(double low, double high, double safe) {
   levels_.fill({low, high, safe, 1});
 }
 
-ErrorSpread::ErrorSpread(std::span<const HeldOutError> errors) {
+ErrorSpread::ErrorSpread(std::span<const HeldOutError> errors, double claimed) {
   constexpr std::size_t kJobs = kFamiliarities, kGpus = kGpuFamiliarities;
   std::array<std::array<Errors, kGpus>, kJobs> by_level;
   Errors all;
@@ -315,12 +315,12 @@ ErrorSpread::ErrorSpread(std::span<const HeldOutError> errors) {
   for (std::size_t job = 0; job < kJobs; ++job) {
     for (std::size_t gpu = 0; gpu < kGpus; ++gpu) {
       if (by_level.at(job).at(gpu).enough())
-        own.at(job).at(gpu) = quantiles_of(by_level.at(job).at(gpu));
+        own.at(job).at(gpu) = quantiles_of(by_level.at(job).at(gpu), claimed);
     }
   }
   Quantiles of_all{-kUntoldError, kUntoldError, kUntoldError, 1};
   if (!all.values.empty()) {
-    of_all = quantiles_of(all);
+    of_all = quantiles_of(all, claimed);
     of_all.stretch = 1;
   }
   for (std::size_t job = 0; job < kJobs; ++job) {

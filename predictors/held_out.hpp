@@ -23,7 +23,8 @@
 ///
 /// independent ones (Kish 1965, Survey sampling: the design effect); s is the size of a group, rho the intraclass
 /// correlation of the errors or of their sizes, whichever is larger. A tail of 5 % needs m >= 19 errors. With fewer, both
-/// tails are taken together: the interval is that of the 90 % quantile of |error|. Intervals are wider by the quantile of
+/// tails are taken together: the interval is that of the 90 % quantile of |error|, and no narrower than the predictor itself
+/// claims, if it does. Intervals are wider by the quantile of
 /// Student's t with m degrees of freedom over that of the normal distribution, as the spread of few groups is uncertain.
 namespace corun::inline predictors {
 
@@ -110,7 +111,8 @@ class ErrorSpread {
   ErrorSpread() = default;
   /// A level with fewer than 20 errors, or only one group, takes the quantiles of the next less familiar one that has
   /// more; else those of a more familiar GPU, else those of all errors, as nothing tells how much larger they are.
-  explicit ErrorSpread(std::span<const HeldOutError> errors);
+  /// `claimed`: the half width of a 90 % interval, in units of the scale, if the scale says so; few errors do not disprove it.
+  explicit ErrorSpread(std::span<const HeldOutError> errors, double claimed = 0);
 
   /// The same quantiles at all levels.
   ErrorSpread(double low, double high, double safe);
@@ -131,7 +133,7 @@ class ErrorSpread {
     double stretch = 1;                   ///< of all three, as the groups are few
   };
   struct Errors;
-  static Quantiles quantiles_of(const Errors& errors);
+  static Quantiles quantiles_of(const Errors& errors, double claimed);
   Quantiles& at(std::size_t job, std::size_t gpu) {
     return levels_.at(kGpuFamiliarities * job + gpu);
   }

@@ -38,9 +38,10 @@ constexpr std::array<double, StepTimeProcess::kKernels + 1> kPriorDeviations{
     .10, .05, .03, .10, .03, .03, .10, .05, .05, .03, .05, .05, .05, .03};
 constexpr int kVarianceSteps = 25;
 constexpr double kJitter = 1e-8;
-constexpr double kWidthWithoutRows = 2;    ///< standard deviations, for 90 %
-constexpr double kSafeWithoutRows = 2.83;  ///< for 99 %, one-sided
-constexpr double kMostLogMs = 700;         ///< a time stays finite
+constexpr double kWidthWithoutRows = 2;  ///< standard deviations, for 90 %
+constexpr double kNormal90 = 1.6448536269514722;
+constexpr double kNormal99 = 2.3263478740408408;  // one-sided
+constexpr double kMostLogMs = 700;                ///< a time stays finite
 
 // Generations of cuDNN, by version: Winograd's algorithm came with 5000, for all sizes with 5100.
 constexpr double kFirstWinograd = 5000, kFullWinograd = 5100;
@@ -355,46 +356,48 @@ void StepTimeProcess::fit_spread(const Coefficients& prior, const PredictorOptio
   // Without some rows the coefficients are fitted anew, from those of all. The covariance stays, so that one
   // factorisation gives the errors in closed form (Rasmussen and Williams 2006, section 5.4.2, for blocks of rows):
   // with P the inverse and L the rows left out, they have the mean P_LL^-1 (P r)_L and the covariance P_LL^-1.
-  spread_ = ErrorSpread(held_out_errors(
-      groups, options.seed, kRowFolds,
-      [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
-        std::vector<HeldOutError> errors;
-        if (train.size() < kFewestWithout) return errors;
-        std::vector<const StepRow*> known;
-        std::vector<bool> is_known(rows_.size(), false);
-        for (const std::size_t j : train) {
-          known.push_back(&rows_[j]);
-          is_known[j] = true;
-        }
-        const Terms coefficients =
-            exponentials(fitted_coefficients(known, log_coefficients_, prior, options.constants,
-                                             {kHeldOutSteps, kHeldOutConverged}));
-        Eigen::VectorXd residual(size);
-        std::vector<Eigen::Index> left_out;
-        std::vector<std::size_t> place(rows_.size(), 0);  // among those left out
-        for (std::size_t j = 0; j < rows_.size(); ++j) {
-          const auto at = static_cast<Eigen::Index>(j);
-          residual[at] = rows_[j].log_ms - log_physics(rows_[j].terms, coefficients);
-          if (is_known[j]) continue;
-          place[j] = left_out.size();
-          left_out.push_back(at);
-        }
-        const auto count = static_cast<Eigen::Index>(left_out.size());
-        const Eigen::MatrixXd block = inverse(left_out, left_out);
-        const Eigen::MatrixXd covariance =
-            block.llt().solve(Eigen::MatrixXd::Identity(count, count));
-        const Eigen::VectorXd weights = (inverse * residual)(left_out);
-        const Eigen::VectorXd error = covariance * weights;
-        for (const std::size_t j : test) {
-          const auto at = static_cast<Eigen::Index>(place[j]);
-          HeldOutError one;
-          one.job = j;
-          one.error = error[at];
-          one.scale = std::sqrt(covariance(at, at));
-          if (std::isfinite(one.error) && one.scale > 0) errors.push_back(one);
-        }
-        return errors;
-      }));
+  spread_ = ErrorSpread(
+      held_out_errors(groups, options.seed, kRowFolds,
+                      [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
+                        std::vector<HeldOutError> errors;
+                        if (train.size() < kFewestWithout) return errors;
+                        std::vector<const StepRow*> known;
+                        std::vector<bool> is_known(rows_.size(), false);
+                        for (const std::size_t j : train) {
+                          known.push_back(&rows_[j]);
+                          is_known[j] = true;
+                        }
+                        const Terms coefficients = exponentials(
+                            fitted_coefficients(known, log_coefficients_, prior, options.constants,
+                                                {kHeldOutSteps, kHeldOutConverged}));
+                        Eigen::VectorXd residual(size);
+                        std::vector<Eigen::Index> left_out;
+                        std::vector<std::size_t> place(rows_.size(), 0);  // among those left out
+                        for (std::size_t j = 0; j < rows_.size(); ++j) {
+                          const auto at = static_cast<Eigen::Index>(j);
+                          residual[at] =
+                              rows_[j].log_ms - log_physics(rows_[j].terms, coefficients);
+                          if (is_known[j]) continue;
+                          place[j] = left_out.size();
+                          left_out.push_back(at);
+                        }
+                        const auto count = static_cast<Eigen::Index>(left_out.size());
+                        const Eigen::MatrixXd block = inverse(left_out, left_out);
+                        const Eigen::MatrixXd covariance =
+                            block.llt().solve(Eigen::MatrixXd::Identity(count, count));
+                        const Eigen::VectorXd weights = (inverse * residual)(left_out);
+                        const Eigen::VectorXd error = covariance * weights;
+                        for (const std::size_t j : test) {
+                          const auto at = static_cast<Eigen::Index>(place[j]);
+                          HeldOutError one;
+                          one.job = j;
+                          one.error = error[at];
+                          one.scale = std::sqrt(covariance(at, at));
+                          if (std::isfinite(one.error) && one.scale > 0) errors.push_back(one);
+                        }
+                        return errors;
+                      }),
+      kNormal90);
 }
 
 StepTimeProcess StepTimeProcess::fit(std::vector<StepRow> rows, bool inference,
@@ -424,7 +427,8 @@ StepTimeProcess StepTimeProcess::built_in(bool inference) {
   for (std::size_t k = 0; k < process.variances_.size(); ++k) {
     process.variances_[k] = kPriorDeviations[k] * kPriorDeviations[k];
   }
-  process.spread_ = ErrorSpread(-kWidthWithoutRows, kWidthWithoutRows, kSafeWithoutRows);
+  process.spread_ =
+      ErrorSpread(-kWidthWithoutRows, kWidthWithoutRows, kWidthWithoutRows * kNormal99 / kNormal90);
   return process;
 }
 

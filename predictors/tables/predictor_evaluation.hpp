@@ -89,6 +89,9 @@ std::vector<PredictorEvaluation> evaluate_predictors(
 
 /// The figures of the predictions for rows of a table.
 PredictionScore score_of(const JobTable& table, const HeldOutPredictions& predictions);
+/// Adds the coverage of the groups that `split` held out.
+void score_groups(const JobTable& table, const HeldOutPredictions& predictions, JobSplit split,
+                  PredictionScore& score);
 /// `which`: position of the capacity in `predictions.runs_out`.
 OomScore oom_score(const JobTable& table, const HeldOutPredictions& predictions, std::size_t which,
                    double capacity_mib);

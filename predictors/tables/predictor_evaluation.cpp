@@ -23,6 +23,8 @@ constexpr int kOuterFolds = 10;
 constexpr std::size_t kMostSingleGroups = 16;
 /// Of families and of GPU types, where both are held out: each pair of folds is a fit.
 constexpr std::size_t kFoldsOfEither = 5;
+/// Where so much is left out, too few jobs may remain for a fit: such a pair of folds is not scored.
+constexpr std::ptrdiff_t kFewestToFit = 20;
 /// A group's own coverage is told from so many jobs.
 constexpr std::size_t kFewestOfGroup = 20;
 
@@ -98,7 +100,9 @@ std::vector<OuterFold> outer_folds(const JobTable& table, std::span<const std::s
           if (of_family && of_gpu) fold.test.push_back(rows[i]);
           if (!of_family && !of_gpu) fold.train.push_back(rows[i]);
         }
-        if (!fold.test.empty()) out.push_back(std::move(fold));
+        const auto measured = std::ranges::count_if(
+            fold.train, [&](std::size_t r) { return !std::isnan(table.rows[r].value); });
+        if (!fold.test.empty() && measured >= kFewestToFit) out.push_back(std::move(fold));
       }
     }
     return out;

@@ -20,7 +20,9 @@ enum class JobSplit : std::uint8_t {
   kFamily,
   kGpu,           ///< type
   kArchitecture,  ///< of the GPU type
-  kFamilyAndGpu,  ///< jobs of an unseen family on an unseen GPU type
+  /// Jobs of an unseen family on an unseen GPU type; those without which fewer than twenty measured jobs are left to a
+  /// fit are not scored.
+  kFamilyAndGpu,
 };
 /// "random", "model", "family", "gpu", "architecture", "family+gpu"
 std::string_view name_of(JobSplit split);

@@ -16,6 +16,7 @@ namespace {
 constexpr double kMostCost = 3000;
 /// Differences of objectives that count: costs differ by a hundredth or by the last bits of 32-bit floats, 1e-7.
 constexpr double kSiaTolerance = 1e-9;
+constexpr int kMostNodes = 1000;  // of branch and bound
 
 double to_two_decimals(double value) { return std::nearbyint(value * 100) / 100; }
 
@@ -122,6 +123,7 @@ SiaAssignment assign_configurations(const SiaProgram& program) {
   integer.setAllowableGap(0);
   integer.setAllowableFractionGap(0);
   integer.setCutoffIncrement(kSiaTolerance);
+  integer.setMaximumNodes(kMostNodes);
   integer.branchAndBound();
   const double* x = integer.bestSolution();
   for (std::size_t c = 0; x != nullptr && c < columns.size(); ++c) {

@@ -121,6 +121,30 @@ TEST(SiaProgram, AJobThatCannotRunGetsNothing) {
   EXPECT_EQ(found.objective, program.lambda);
 }
 
+// Without a limit the proof that its assignment is best takes branch and bound minutes.
+TEST(SiaProgram, ManyLikeJobsHaveAGoodAssignmentSoon) {
+  Rng rng(7, Stream::kTest, 54);
+  SiaProgram program;
+  program.configurations = sia_configurations(std::vector<SiaNodes>{{16, 4}});
+  program.gpus = {64};
+  constexpr std::uint32_t kJobs = 300;
+  double one_gpu_each = 0;
+  for (std::uint32_t j = 0; j < kJobs; ++j) {
+    std::vector<double> goodputs;
+    const double overhead = 0.02 + 0.1 * rng.uniform();
+    for (const SiaConfiguration& c : program.configurations)
+      goodputs.push_back(c.gpus / (1 + overhead * c.gpus));
+    std::optional<std::uint32_t> held;
+    if (j % 7 == 0) held = rng.below(4);
+    program.jobs.push_back(
+        {.costs = sia_costs(goodputs, held, rng.uniform(), program.p), .keeps = {}});
+    one_gpu_each += j < 64 ? program.jobs.back().costs[0] : program.lambda;
+  }
+  const SiaAssignment found = assign_configurations(program);
+  EXPECT_NEAR(value_of(program, found.configurations), found.objective, 1e-9);
+  EXPECT_LT(found.objective, one_gpu_each);
+}
+
 struct RecordedProgram {
   SiaProgram program;
   std::vector<std::optional<std::uint32_t>> chosen;

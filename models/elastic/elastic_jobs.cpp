@@ -125,16 +125,22 @@ double ElasticJobs::rate_with(std::size_t program, std::size_t epoch, const Allo
 }
 
 /// Of 50 batch sizes from the least to the largest, in equal ratios: the first with the most progress per second.
-BatchSplit ElasticJobs::best_split(std::size_t program, std::size_t epoch,
-                                   const Allocation& on) const {
+ElasticJobs::Choice ElasticJobs::best(std::size_t program, std::size_t epoch,
+                                      const Allocation& on) const {
+  std::vector<int> key = nodes_of(on);
+  key.insert(key.end(), {static_cast<int>(program), static_cast<int>(on.gpu_type),
+                         static_cast<int>(epoch)});
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = best_.find(key); known != best_.end()) return known->second;
+  }
   constexpr int kSizes = 50;
   const ElasticProgram& all = programs_[program].program;
   const ProgramOnType& here = *programs_[program].on_types[on.gpu_type];
   const double least =
       std::min(here.largest_batch, std::max(all.initial_batch, here.least_local_batch * on.gpus));
   const double ratio = math::log(here.largest_batch / least) / (kSizes - 1);
-  BatchSplit best;
-  double most = -1;
+  Choice best{{}, -1};
   for (int size = 0; size < kSizes; ++size) {
     const double batch = size + 1 == kSizes ? here.largest_batch : least * math::exp(ratio * size);
     const double each = batch / on.gpus;
@@ -147,16 +153,15 @@ BatchSplit ElasticJobs::best_split(std::size_t program, std::size_t epoch,
     const double parts = static_cast<double>(on.gpus) * (split.accumulations + 1);
     split.local = std::max(1, std::min(split.local, static_cast<int>(here.largest_batch / parts)));
     const double rate = rate_with(program, epoch, on, split);
-    if (rate <= most) continue;
-    most = rate;
-    best = split;
+    if (rate > best.rate) best = {split, rate};
   }
-  return best;
+  const std::lock_guard lock(mutex_);
+  return best_.emplace(std::move(key), best).first->second;
 }
 
 BatchSplit ElasticJobs::split_of(const ElasticJob& job, std::size_t epoch,
                                  const Allocation& on) const {
-  if (job.batch == 0) return best_split(job.program, epoch, on);
+  if (job.batch == 0) return best(job.program, epoch, on).split;
   const Program& program = programs_[job.program];
   return split_batch(job.batch, on.gpus, program.program, *program.on_types[on.gpu_type], true);
 }
@@ -164,6 +169,7 @@ BatchSplit ElasticJobs::split_of(const ElasticJob& job, std::size_t epoch,
 double ElasticJobs::rate(JobId id, std::size_t epoch, const Allocation& on) const {
   const ElasticJob& job = jobs_[index(id)];
   if (on.gpu_type >= times_[job.program].size() || !times_[job.program][on.gpu_type]) return 0;
+  if (job.batch == 0) return best(job.program, epoch, on).rate;
   return rate_with(job.program, epoch, on, split_of(job, epoch, on));
 }
 

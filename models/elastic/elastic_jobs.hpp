@@ -112,15 +112,15 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
 
  private:
   struct Choice {
-    int batch = 1;
-    double rate = 0;
+    BatchSplit split;
+    double rate = 0;  ///< progress per second
   };
   std::size_t phase_of(JobId known) const;
   StepTime step(std::size_t program, const Allocation& on, int local) const;
   double gain(const ElasticProgram& program, std::size_t epoch, double batch) const;
   double rate_with(std::size_t program, std::size_t epoch, const Allocation& on,
                    BatchSplit split) const;
-  BatchSplit best_split(std::size_t program, std::size_t epoch, const Allocation& on) const;
+  Choice best(std::size_t program, std::size_t epoch, const Allocation& on) const;
   BatchSplit split_of(const ElasticJob& job, std::size_t epoch, const Allocation& on) const;
 
   std::vector<Program> programs_;
@@ -135,9 +135,11 @@ class ElasticJobs final : public AllocationSpeed, public AllocationBelief {
   std::vector<double> progress_of_work_;  ///< by phase
   double spread_factor_;
   Duration refit_{0};
-  mutable std::mutex mutex_;  ///< guards known_
-  mutable std::map<std::vector<int>, StepTime>
-      known_;  ///< by program, type, local batch, GPUs on nodes
+  mutable std::mutex mutex_;  ///< guards the maps
+  /// By GPUs on nodes, program, type and local batch.
+  mutable std::map<std::vector<int>, StepTime> known_;
+  /// By GPUs on nodes, program, type and epoch. Policies ask for the same few thousand times in each pass.
+  mutable std::map<std::vector<int>, Choice> best_;
 };
 
 /// The split of a batch on this many GPUs of a type. Accumulations are as few as the largest local batch permits; with

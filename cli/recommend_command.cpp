@@ -23,6 +23,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
+#include "support/progress.hpp"
 
 /// `corun recommend`: plans a queue with the policy code that `replay` runs.
 namespace corun::inline cli {
@@ -271,7 +272,13 @@ void check_service_options(const po::variables_map& values) {
 void print_for_services(const Experiment& experiment, const po::variables_map& values,
                         const CommonOptions& common) {
   const double sure = number_option(values, "sure", 0, 1, "a probability");
-  const std::vector<ServiceRecommendation> services = recommend_for_services(experiment, sure);
+  std::vector<ServiceRecommendation> services;
+  {
+    Progress progress("recommending", common.quiet);
+    services = recommend_for_services(experiment, sure, [&](std::size_t done, std::size_t total) {
+      progress.update(done, total);
+    });
+  }
   for (const Note& one : experiment.notes()) note(common, one.text);
   emit(common, common.format == Format::kJson  ? json_text(services_recommendation_json(services))
                : common.format == Format::kCsv ? services_recommendation_csv(services)

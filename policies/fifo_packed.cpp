@@ -44,6 +44,7 @@ class FifoPacked final : public Policy {
 
   const Belief* belief() const override { return belief_.get(); }
   void corun_ended(const EpisodeOutcome& outcome) override { belief_->learn(outcome); }
+  void probe_ended(const ProbeOutcome& outcome) override { belief_->learn_probe(outcome); }
 
   void arrived(const JobView& job, Time) override {
     const auto [at, is_new] = places_.try_emplace(index(job.id));

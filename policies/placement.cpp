@@ -43,9 +43,9 @@ void take(const ClusterState& state, const FreeGpus& free, NodeId node, int coun
 /// On the node with the fewest free GPUs that has enough, ties to the lowest index.
 std::vector<GpuId> on_one_node(const ClusterState& state, const FreeGpus& free, int gang) {
   std::vector<GpuId> chosen;
-  chosen.reserve(static_cast<std::size_t>(gang));
   for (int count = gang; count <= free.nodes().most() && chosen.empty(); ++count) {
     free.nodes().each(count, [&](NodeId node) {
+      chosen.reserve(static_cast<std::size_t>(gang));
       take(state, free, node, gang, chosen);
       return false;
     });

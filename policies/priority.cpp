@@ -99,6 +99,9 @@ class PriorityPolicy final : public Policy {
   void corun_ended(const EpisodeOutcome& outcome) override {
     if (belief_ != nullptr) belief_->learn(outcome);
   }
+  void probe_ended(const ProbeOutcome& outcome) override {
+    if (belief_ != nullptr) belief_->learn_probe(outcome);
+  }
   const Belief* belief() const override { return belief_.get(); }
 
  private:

@@ -8,6 +8,7 @@ namespace corun::inline services {
 void LatencyRecord::add(const LatencyRecord& other) {
   bins_.resize(std::max(bins_.size(), other.bins_.size()), 0);
   for (std::size_t bin = 0; bin < other.bins_.size(); ++bin) bins_[bin] += other.bins_[bin];
+  first_ = std::min(first_, other.first_);
   count_ += other.count_;
   sum_ += other.sum_;
   max_ = std::max(max_, other.max_);
@@ -17,12 +18,23 @@ void LatencyRecord::add_scaled(const LatencyRecord& other, std::uint64_t request
   if (other.count_ == 0 || requests == 0) return;
   std::uint64_t seen = 0;
   std::uint64_t added = 0;
-  for (std::size_t bin = 0; bin < other.bins_.size(); ++bin) {
-    if (other.bins_[bin] == 0) continue;
+  // After `seen` requests of `other`, seen x requests / count of these, rounded down, are added. This grows when `seen`
+  // reaches the next multiple of count / requests: most bins need no division.
+  const auto scaled = [](std::uint64_t x, std::uint64_t by, std::uint64_t over) {
+    std::uint64_t product = 0;
+    if (!__builtin_mul_overflow(x, by, &product)) return product / over;  // the quicker division
+    return static_cast<std::uint64_t>(static_cast<Wide>(x) * by / over);
+  };
+  const auto next_of = [&](std::uint64_t wanted) {
+    const std::uint64_t down = scaled(wanted, other.count_, requests);
+    return scaled(down, requests, other.count_) >= wanted ? down : down + 1;
+  };
+  std::uint64_t next = next_of(1);
+  for (std::size_t bin = other.first_; bin < other.bins_.size(); ++bin) {
     seen += other.bins_[bin];
-    const auto until =
-        static_cast<std::uint64_t>(static_cast<Wide>(seen) * requests / other.count_);
-    if (until == added) continue;
+    if (seen < next) continue;
+    const std::uint64_t until = scaled(seen, requests, other.count_);
+    next = next_of(until + 1);
     const Duration begin = begin_of(bin);
     const Duration middle = begin + (begin_of(bin + 1) - begin) / 2;
     const Wide sum = sum_;

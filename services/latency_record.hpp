@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sim/time.hpp"
@@ -20,6 +21,7 @@ class LatencyRecord {
   void add(Duration latency, std::uint64_t requests = 1) {
     const std::size_t bin = bin_of(latency);
     if (bin >= bins_.size()) bins_.resize(bin + 1, 0);
+    if (bin < first_) first_ = bin;
     bins_[bin] += requests;
     count_ += requests;
     sum_ += static_cast<Wide>(latency.count()) * static_cast<Wide>(requests);
@@ -53,6 +55,7 @@ class LatencyRecord {
   static constexpr int kBits = 8;
   __extension__ typedef __int128 Wide;
   std::vector<std::uint64_t> bins_;
+  std::size_t first_ = std::numeric_limits<std::size_t>::max();  ///< no bin below it has requests
   std::uint64_t count_ = 0;
   Wide sum_ = 0;  ///< [ns]
   Duration max_{0};

@@ -16,6 +16,14 @@ int on_gpus(const std::vector<double>& speeds) {
   return static_cast<int>(std::ranges::count_if(speeds, [](double s) { return s > 0; }));
 }
 
+/// After a further time at this speed; 0: on no GPU.
+ReplicaWork grown(ReplicaWork work, double speed, Duration time) {
+  if (speed <= 0 || time <= Duration::zero()) return work;
+  work.on_s += to_seconds(time);
+  work.worked_s += to_seconds(time) * speed;
+  return work;
+}
+
 std::unique_ptr<RequestSource> requests_of(const ServicePlan& plan, std::uint64_t seed,
                                            std::uint64_t entity) {
   if (!plan.arrivals.empty()) return std::make_unique<TraceRequests>(plan.arrivals);
@@ -37,6 +45,7 @@ ServiceRun::ServiceRun(const std::vector<ServicePlan>& plans, const std::vector<
     place_[j] = static_cast<std::uint32_t>(state.replicas.size());
     state.replicas.push_back(static_cast<JobId>(j));
     state.speeds.push_back(0);
+    state.work.emplace_back();
   }
   Time first = kNever;
   for (std::size_t s = 0; s < plans.size(); ++s) {
@@ -84,6 +93,9 @@ void ServiceRun::serve(std::size_t service, Time until) {
   until = std::min(until, plan.end);
   if (until <= state.now) return;
   const int replicas = on_gpus(state.speeds);
+  for (std::size_t r = 0; r < state.speeds.size(); ++r) {
+    state.work[r] = grown(state.work[r], state.speeds[r], until - state.now);
+  }
   state.part_replica_s += replicas * to_seconds(until - state.now);
   if (state.exact) {
     const std::uint64_t before = state.exact->arrived();
@@ -130,6 +142,8 @@ void ServiceRun::close(std::size_t service, Time now) {
   view.within = part.within;
   view.busy = part.busy;
   view.replicas = part.replicas;
+  view.busy_s += to_seconds(state.part.busy);
+  view.replica_s += state.part_replica_s;
   state.part = QueueResult{};
   state.open_before += state.part_requests;
   state.part_requests = 0;
@@ -174,6 +188,13 @@ double ServiceRun::busy(JobId replica, double speed) const {
     batch = std::clamp(during, 1.0, static_cast<double>(largest));
   }
   return std::min(1.0, per_s * plan.queue.times.mean_s(static_cast<int>(batch)) / (batch * speed));
+}
+
+ReplicaWork ServiceRun::work(JobId replica, Time now) const {
+  const auto service = static_cast<std::size_t>(service_of_[index(replica)]);
+  const State& state = states_[service];
+  const std::size_t r = place_[index(replica)];
+  return grown(state.work[r], state.speeds[r], std::min(now, plans_[service].end) - state.now);
 }
 
 void ServiceRun::running(std::vector<JobId>& out) const {

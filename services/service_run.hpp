@@ -78,6 +78,7 @@ class ServiceRun final : public ServiceTraffic {
   void advance(Time now) override;
   void runs(JobId replica, Time now, double speed) override;
   double busy(JobId replica, double speed) const override;
+  ReplicaWork work(JobId replica, Time now) const override;
   void running(std::vector<JobId>& out) const override;
 
   /// The same object as long as this lives; its values change.
@@ -88,8 +89,9 @@ class ServiceRun final : public ServiceTraffic {
  private:
   struct State {
     ServiceView view;
-    std::vector<JobId> replicas;  ///< all
-    std::vector<double> speeds;   ///< by replica; 0: on no GPU
+    std::vector<JobId> replicas;    ///< all
+    std::vector<double> speeds;     ///< by replica; 0: on no GPU
+    std::vector<ReplicaWork> work;  ///< by replica, until `now`
     std::optional<ReplicaQueue> exact;
     std::optional<LevelQueue> level;
     Time now{0};               ///< served up to here

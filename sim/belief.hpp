@@ -36,7 +36,8 @@ struct EpisodeOutcome {
   bool is_pair() const { return members.size() == 2 && unfinished == 0; }
 };
 
-/// Result of a probe: the speeds of two jobs while both were resident, relative to running alone.
+/// Result of a probe: the speeds of two jobs while both were resident, relative to running alone. Or what a job that finished
+/// beside a replica of a service teaches: the speeds of the job, `a`, and of the replica, `b`, while both work.
 struct ProbeOutcome {
   JobId a;
   JobId b;
@@ -117,7 +118,7 @@ class Belief {
   /// Learns from an episode. Every belief learns from a co-run of exactly two; other episodes are
   /// optional.
   virtual void learn(const EpisodeOutcome& outcome) = 0;
-  /// Learns from a probe: two jobs that ran together for a while without both finishing.
+  /// Learns from two jobs that ran together for a while without both finishing: a probe, or a job beside a service.
   virtual void learn_probe(const ProbeOutcome&) {}
   /// Whether learn_probe() does anything; if not, no job is probed for this belief.
   virtual bool learns_from_probes() const { return false; }

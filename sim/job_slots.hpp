@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -33,7 +34,8 @@ class JobSlots {
   void erase(JobId job) {
     const std::uint32_t slot = slot_of(job);
     free_.push_back(slot);
-    values_[slot] = T{};
+    std::destroy_at(&values_[slot]);  // and made anew in place: a T may be large
+    std::construct_at(&values_[slot]);
     slot_[index(job)] = kNone;
   }
   T& operator[](JobId job) { return values_[slot_of(job)]; }

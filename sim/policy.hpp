@@ -133,6 +133,7 @@ class Policy {
     (void)now;
   }
   virtual void corun_ended(const EpisodeOutcome&) {}
+  /// A probe has ended, or a job has finished beside a replica of a service.
   virtual void probe_ended(const ProbeOutcome&) {}
 
   // Services.

@@ -26,6 +26,15 @@ struct ServiceView {
   double within = 1;            ///< share of the requests within the goal
   double busy = 0;              ///< share of the replicas' time in which they worked
   double replicas = 0;          ///< mean number on GPUs
+  double busy_s = 0;            ///< of all intervals: time in which replicas worked [s]
+  double replica_s = 0;         ///< of all intervals: time of replicas on GPUs [s]
+};
+
+/// What was observed of a replica since the service's start.
+struct ReplicaWork {
+  double on_s = 0;  ///< time on GPUs [s]
+  double worked_s =
+      0;  ///< the same at the measured times: batches that take twice their measured time give half of it [s]
 };
 
 /// The requests of all services of a run, in virtual time. Calls come in order of time.
@@ -41,6 +50,12 @@ class ServiceTraffic {
   virtual void runs(JobId replica, Time now, double speed) = 0;
   /// Share of time, 0 to 1, in which a replica works at the present load if its speed on its GPU is this.
   virtual double busy(JobId replica, double speed) const = 0;
+  /// Of a replica, until now.
+  virtual ReplicaWork work(JobId replica, Time now) const {
+    (void)replica;
+    (void)now;
+    return {};
+  }
   /// The replicas on GPUs.
   virtual void running(std::vector<JobId>& out) const = 0;
 };

@@ -47,9 +47,15 @@ std::vector<CoRunners> sets_of(const LiveConfig& config, const po::variables_map
 void tell(const MeasuredCoRunners& co_runners, std::size_t total, const LiveConfig& config) {
   std::string how = co_runners.refused;
   for (const RunOutcome& o : co_runners.outcomes) {
-    how += (how.empty() ? "" : ", ") + (o.end == RunEnd::kFinished
-                                            ? fmt::format("{:.2f} s", to_seconds(o.length()))
-                                            : std::string(name_of(o.end)) + " (" + o.why + ")");
+    if (!how.empty()) how += ", ";
+    if (o.end != RunEnd::kFinished) {
+      how += fmt::format("{} ({})", name_of(o.end), o.why);
+    } else if (o.load) {
+      how += fmt::format("{} requests, p99 {:.1f} ms", o.load->count(),
+                         1e3 * o.load->latency.quantile_s(0.99));
+    } else {
+      how += fmt::format("{:.2f} s", to_seconds(o.length()));
+    }
   }
   fmt::print(std::cerr, "{} of {}: {}: {}\n", co_runners.number, total,
              co_runner_names(co_runners.members, config), how);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/cli.hpp"
+#include "live/services/step_server.hpp"
 #include "live/workloads/workload_list.hpp"
 #include "live/workloads/workload_run.hpp"
 #include "sim/base/text.hpp"
@@ -69,7 +70,8 @@ CommandLine workload_command_line() {
       "  corun live workload --list\n"
       "  corun live workload gemm --seconds 10      (how many steps take 10 s here, alone)\n"
       "  corun live workload gemm --steps 250 --intensity 0.5\n"
-      "  corun live workload hungry --memory-mib 12000\n";
+      "  corun live workload hungry --memory-mib 12000\n"
+      "  corun live workload infer --serve 8000\n";
   command.positional = "NAME";
   command.configured = false;
   command.output = OutputUse::kOwn;
@@ -84,7 +86,10 @@ CommandLine workload_command_line() {
       "library for matrix products: cublas, own, or auto (cublas where it can be loaded)")(
       "report-every", po::value<std::string>(),
       "steps between two lines (default: a tenth of all)")(
-      "seed", po::value<std::string>()->default_value("1"), "of the values that are computed with");
+      "seed", po::value<std::string>()->default_value("1"), "of the values that are computed with")(
+      "serve", po::value<std::string>(),
+      "be a service instead: answer HTTP requests to this port of 127.0.0.1, one step for each, "
+      "until a signal, or --steps requests");
   return command;
 }
 
@@ -102,10 +107,12 @@ void check_options(const po::variables_map& values, const CommonOptions& common)
   }
 }
 
-/// The request: a job, or, with `seconds`, the number of steps of that length.
+/// The request: a job; with `seconds`, the number of steps of that length; with `port`, a service.
 struct Request {
   WorkloadRun run;
   std::optional<double> seconds;
+  std::optional<int> port;               ///< a service
+  std::optional<std::int64_t> requests;  ///< of the service; nullopt: without end
   Gemm gemm = Gemm::kAuto;
 };
 
@@ -125,6 +132,16 @@ Request request_of(const po::variables_map& values) {
   request.seconds = number_option(values, "seconds", 0.1, kSecondsMax);
   if (request.seconds && values.count("steps") != 0) {
     throw InputError("--seconds", "finds the number of steps, and --steps gives it; leave one out");
+  }
+  if (values.count("serve") != 0) {
+    for (const char* other : {"seconds", "report-every"}) {
+      if (values.count(other) != 0) {
+        throw InputError("--serve",
+                         fmt::format("is a service, and --{} is of a job; leave one out", other));
+      }
+    }
+    request.port = static_cast<int>(whole_option(values, "serve", 1, 65535));
+    if (values.count("steps") != 0) request.requests = run.steps;
   }
   run.report_every = values.count("report-every") != 0
                          ? whole_option(values, "report-every", 1, kStepsMax)
@@ -170,7 +187,9 @@ int workload_command_on(const std::vector<std::string>& arguments, const OpenDev
   try {
     const auto device = open(run.recipe, run.seed, request.gemm);
     const HostClock clock = real_clock();
-    if (request.seconds) {
+    if (request.port) {
+      serve_steps(run, *request.port, request.requests, *device, clock, write);
+    } else if (request.seconds) {
       const Calibration found = calibrate(run.recipe, *device, clock, *request.seconds);
       write(calibrated_line(run.recipe, *device, *request.seconds, found));
     } else {

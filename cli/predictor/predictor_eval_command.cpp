@@ -28,7 +28,8 @@ CommandLine predictor_eval_command_line() {
   command.summary =
       "Predicts each job of a table by a predictor that was fitted without it, and without all "
       "jobs\n"
-      "of its model, family or GPU type where these are held out. Prints errors and how many of\n"
+      "of its model, family, GPU type or architecture where these are held out. Prints errors and "
+      "how many of\n"
       "the measured values lie within the 90 % intervals; for memory also, by capacity, how many\n"
       "of the jobs that do not fit are caught, and how many false alarms there are. Folds are\n"
       "nested: intervals and limits come from folds within each fit, which has not seen the "
@@ -48,7 +49,8 @@ CommandLine predictor_eval_command_line() {
   add("target", po::value<std::string>(), "memory, time or utilisation");
   add("jobs", po::value<std::string>(), "table of measured jobs");
   add("split", po::value<std::string>()->default_value("all"),
-      "what is held out: random, model, family, gpu, or all that the table has");
+      "what is held out: random, model, family, gpu, architecture (of the GPU), family+gpu, or all "
+      "that the table has");
   add("kind", po::value<std::vector<std::string>>()->composing(),
       "a predictor of `corun list predictors`, once for each, or all; else the default");
   add("known", po::value<std::string>()->default_value("0"),
@@ -67,8 +69,8 @@ CommandLine predictor_eval_command_line() {
 
 std::vector<JobSplit> splits_option(const po::variables_map& values, const JobTable& table) {
   std::vector<JobSplit> possible = job_splits(table);
-  const std::string asked =
-      choice_option(values, "split", {"all", "random", "model", "family", "gpu"});
+  const std::string asked = choice_option(
+      values, "split", {"all", "random", "model", "family", "gpu", "architecture", "family+gpu"});
   if (asked == "all") return possible;
   for (const JobSplit split : possible) {
     if (asked == name_of(split)) return {split};

@@ -41,6 +41,31 @@ EVALUATIONS = {
     "time_old": ["--target", "time", "--jobs", OLD_TIMES, "--kind", "all"],
 }
 
+COVERAGE_FIGURES = ["jobs", "mape_pct", "rmsle", "coverage_pct", "width_pct", "least_group_coverage_pct",
+                    "most_group_coverage_pct"]
+
+
+def coverage(corun, data, out, threads):
+    """Coverage and error of `physics` by what is unknown about a job, on every table."""
+    lines = ["table,held_out," + ",".join(COVERAGE_FIGURES)]
+    for name, arguments in EVALUATIONS.items():
+        if name == "time_train_known":
+            continue
+        kind = arguments.index("--kind") if "--kind" in arguments else len(arguments)
+        text = run(corun, "predictor", "eval", *arguments[:kind], *arguments[kind + 2:], "--data", data, "--threads", threads,
+                   "--format", "csv", "--quiet")
+        values = {}
+        for row in csv.DictReader(io.StringIO(text)):
+            if not row["capacity_mib"]:
+                values.setdefault(row["held_out"], {})[row["figure"]] = row["value"]
+        for held_out, figures in values.items():
+            lines.append(",".join([name, held_out] + [figures[f] and "%.4g" % float(figures[f]) for f in COVERAGE_FIGURES]))
+        print(name, flush=True)
+    text = "\n".join(lines) + "\n"
+    (out / "coverage.csv").write_text(text)
+    return text
+
+
 # The steps that the harness of timm tries, from the largest; a model's batch is the first that fits.
 STEPS = [512, 384, 256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1]
 CAPACITY_MIB = 24 * 1024
@@ -404,6 +429,8 @@ def main():
         for key, figures in values.items():
             shown = " ".join(f"{k} {float(v):.4g}" for k, v in figures.items() if v)
             print("  ", " ".join(k for k in key if k), shown, flush=True)
+    if options.only in (None, "coverage"):
+        print(coverage(options.corun, options.data, options.out, options.threads))
     if options.only in (None, "batches"):
         print(batches(options.corun, options.data, options.out))
     if options.only in (None, "own_graphs"):

@@ -21,6 +21,10 @@ std::string co_runner_names(const CoRunners& members, const LiveConfig& config) 
   return name;
 }
 
+bool has_service(const CoRunners& members, const LiveConfig& config) {
+  return std::ranges::any_of(members, [&](std::size_t w) { return config.workloads[w].serves(); });
+}
+
 std::vector<CoRunners> all_pairs(std::size_t workloads) {
   std::vector<CoRunners> pairs;
   for (std::size_t a = 0; a < workloads; ++a) {

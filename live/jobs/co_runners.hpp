@@ -15,6 +15,9 @@ using CoRunners = std::vector<std::size_t>;
 /// The names, joined: "gemm+stream".
 std::string co_runner_names(const CoRunners& members, const LiveConfig& config);
 
+/// Whether one of them is a service.
+bool has_service(const CoRunners& members, const LiveConfig& config);
+
 /// All pairs of different workloads.
 std::vector<CoRunners> all_pairs(std::size_t workloads);
 /// Reads "gemm+stream,gemm+gemm". Throws InputError at `place` for an unknown name, a set of fewer than two

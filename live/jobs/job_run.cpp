@@ -7,6 +7,9 @@
 
 #include <poll.h>
 
+#include <boost/algorithm/string/replace.hpp>
+#include <fmt/format.h>
+
 #include "live/workloads/workload_run.hpp"
 
 namespace corun::live {
@@ -46,14 +49,21 @@ std::string_view name_of(RunEnd end) {
 }
 
 JobRun::JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCommand& job,
-               const std::string& output, std::span<const std::string> extra)
-    : nvml_(nvml), gpu_(gpu), output_(output) {
+               const std::string& output, std::span<const std::string> extra, std::uint64_t entity)
+    : nvml_(nvml), gpu_(gpu), output_(output), service_(job.service) {
   Command command;
   command.argv = job.argv;
   // The UUID names the same GPU to CUDA and to NVML, which may number GPUs differently.
   const std::array<std::string, 2> own{"CUDA_VISIBLE_DEVICES=" + nvml.gpus()[gpu].uuid,
                                        "TMPDIR=" + session.make_directory("job")};
   command.environment = with_variables(with_variables(job.environment, own), extra);
+  if (service_) {
+    const int port = free_port(service_->port, job.place);
+    const std::array<std::string, 1> told{fmt::format("CORUN_PORT={}", port)};
+    command.environment = with_variables(command.environment, told);
+    for (std::string& word : command.argv) boost::replace_all(word, "{port}", std::to_string(port));
+    client_ = std::make_unique<LoadClient>(*service_, port, entity);
+  }
   command.directory = job.directory;
   command.out_path = output + ".out";
   command.err_path = output + ".err";
@@ -62,10 +72,34 @@ JobRun::JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCom
   sampler_ = std::make_unique<JobSampler>(nvml, gpu, process_->guard());
 }
 
-void JobRun::stop() { process_->stop(); }
+void JobRun::start() {
+  process_->start();
+  if (client_) client_->start();
+}
+
+void JobRun::stop() {
+  asked_to_stop_ = true;
+  process_->stop();
+}
+
+void JobRun::give_up(const std::string& why) {
+  RunOutcome outcome;
+  outcome.end = RunEnd::kStopped;
+  outcome.why = why;
+  outcome.ending.start = outcome.ending.exit = monotonic_now();
+  outcome_ = std::move(outcome);
+}
+
+std::array<int, 2> JobRun::descriptors() const {
+  return {process_->descriptor(), client_ ? client_->descriptor() : -1};
+}
 
 bool JobRun::poll() {
   if (outcome_) return true;
+  if (client_) {
+    client_->seen();
+    if (client_->phase() == LoadClient::Phase::kOver) process_->stop();
+  }
   if (!process_->poll()) return false;
   outcome_ = judge();
   return true;
@@ -75,7 +109,27 @@ void JobRun::sample() {
   if (!outcome_ && process_->started()) sampler_->sample();
 }
 
-RunOutcome JobRun::judge() const {
+/// Of a service whose process is over: its end is that of its load, not that of its process, which corun has stopped.
+void JobRun::judge_service(RunOutcome& outcome) {
+  outcome.load = client_->take();
+  const SentLoad& load = *outcome.load;
+  if (asked_to_stop_) {
+    outcome.end = RunEnd::kStopped;
+  } else if (!load.failure.empty()) {
+    outcome.end = RunEnd::kFailed;
+    outcome.why = load.failure;
+  } else if (load.whole) {
+    outcome.why = load.unanswered();
+    outcome.end = outcome.why.empty() ? RunEnd::kFinished : RunEnd::kFailed;
+  } else if (outcome.end == RunEnd::kFinished || outcome.end == RunEnd::kFailed) {
+    outcome.end = RunEnd::kFailed;
+    outcome.why = (load.count() == 0 ? "the server ended before its load: "
+                                     : "the server ended during its load: ") +
+                  outcome.why;
+  }
+}
+
+RunOutcome JobRun::judge() {
   RunOutcome outcome;
   outcome.ending = process_->ending();
   outcome.why = describe(outcome.ending);
@@ -103,6 +157,7 @@ RunOutcome JobRun::judge() const {
       outcome.why += ", out of device memory";
     }
   }
+  if (client_) judge_service(outcome);
   return outcome;
 }
 
@@ -119,7 +174,8 @@ void wait_until_idle(const Nvml& nvml, std::size_t gpu, const std::atomic<bool>&
 void wait_for_news(std::span<const std::unique_ptr<JobRun>> runs, Time until) {
   std::vector<pollfd> watched;
   for (const auto& run : runs) {
-    if (!run->over()) watched.push_back({run->descriptor(), POLLIN, 0});
+    if (run->over()) continue;
+    for (const int file : run->descriptors()) watched.push_back({file, POLLIN, 0});
   }
   const Time now = monotonic_now();
   if (until <= now) return;
@@ -153,30 +209,103 @@ bool looks_out_of_memory(std::string_view output, double device_used_mib, double
   return device_total_mib > 0 && device_used_mib >= kFullMemory * device_total_mib;
 }
 
+namespace {
+
+/// Runs that are together on a GPU: who starts, and who ends, when.
+class Together {
+ public:
+  explicit Together(std::span<const std::unique_ptr<JobRun>> runs) : runs_(runs) {
+    for (const auto& run : runs_) services_ += run->serves() ? 1 : 0;
+    for (const auto& run : runs_) {
+      if (services_ == 0 || run->serves()) run->start();
+    }
+    jobs_begun_ = services_ == 0;
+  }
+
+  /// Takes the news of all; true when all are over.
+  bool step(bool stop) {
+    for (const auto& run : runs_) run->poll();
+    if (stop && !stopping_) stop_all("stopped before it began");
+    if (services_ > 0 && !stopping_) follow_services();
+    return std::ranges::all_of(runs_, [](const auto& run) { return run->over(); });
+  }
+
+ private:
+  void follow_services() {
+    const auto failed = std::ranges::find_if(runs_, [](const auto& run) {
+      return run->serves() && run->over() && !run->outcome().load->whole;
+    });
+    if (failed != runs_.end()) {
+      stop_all("not begun: the service beside it had failed");
+      return;
+    }
+    const bool alone = services_ == runs_.size();
+    if (!jobs_begun_) {
+      const bool ready = std::ranges::all_of(
+          runs_, [](const auto& run) { return !run->serves() || run->ready(); });
+      if (!ready) return;
+      jobs_begun_ = true;
+      for (const auto& run : runs_) {
+        if (run->serves()) {
+          run->begin_load(alone);
+        } else {
+          run->start();
+        }
+      }
+      return;
+    }
+    if (alone || load_ended_) return;
+    load_ended_ =
+        std::ranges::all_of(runs_, [](const auto& run) { return run->serves() || run->over(); });
+    if (!load_ended_) return;
+    for (const auto& run : runs_) {
+      if (run->serves()) run->end_load();
+    }
+  }
+
+  void stop_all(const std::string& why) {
+    stopping_ = true;
+    for (const auto& run : runs_) {
+      if (run->over()) continue;
+      if (jobs_begun_ || run->serves()) {
+        run->stop();
+      } else {
+        run->give_up(why);
+      }
+    }
+  }
+
+  std::span<const std::unique_ptr<JobRun>> runs_;
+  std::size_t services_ = 0;
+  bool jobs_begun_ = false;
+  bool load_ended_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
 std::vector<RunOutcome> run_together(std::span<const std::unique_ptr<JobRun>> runs,
                                      Duration sample_every, const std::atomic<bool>& stop,
                                      const std::function<void(const Sample&)>& after_sample) {
-  for (const auto& run : runs) run->start();
-  bool stopping = false;
+  Together together(runs);
   Time next_sample = monotonic_now();
   for (;;) {
-    bool all_over = true;
-    for (const auto& run : runs) all_over &= run->poll();
-    if (all_over) break;
-    if (stop && !stopping) {
-      stopping = true;
-      for (const auto& run : runs) run->stop();
-    }
+    if (together.step(stop)) break;
     const Time now = monotonic_now();
     if (now >= next_sample) {
       const std::size_t before = runs.front()->sampler().samples();
-      for (const auto& run : runs) run->sample();
-      if (runs.front()->sampler().samples() > before) {
-        if (after_sample) after_sample(runs.front()->sampler().latest());
-        next_sample = std::max(next_sample + sample_every, now);
-      } else {
-        next_sample = now + std::chrono::milliseconds{1};  // it is about to start
+      bool any = false;
+      for (const auto& run : runs) {
+        const std::size_t samples = run->sampler().samples();
+        run->sample();
+        any |= run->sampler().samples() > samples;
       }
+      if (after_sample && runs.front()->sampler().samples() > before) {
+        after_sample(runs.front()->sampler().latest());
+      }
+      // Without a sample one of them is about to start.
+      next_sample =
+          any ? std::max(next_sample + sample_every, now) : now + std::chrono::milliseconds{1};
     }
     wait_for_news(runs, next_sample);
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +12,8 @@
 
 #include "live/gpu/job_sampler.hpp"
 #include "live/gpu/nvml.hpp"
+#include "live/services/live_service.hpp"
+#include "live/services/load_client.hpp"
 #include "live/session/session.hpp"
 #include "processes/supervisor.hpp"
 
@@ -37,6 +41,7 @@ struct RunOutcome {
   std::vector<double> attributes;  ///< JobSampler::attributes()
   /// Throughput after warm-up, if the job reports it (workload_run.hpp: told_rate()).
   std::optional<double> steady_steps_per_s;
+  std::optional<SentLoad> load;  ///< of a service
 
   Duration length() const { return ending.exit - ending.start; }  ///< J_c, or J_a if it ran alone
 };
@@ -49,20 +54,28 @@ struct JobCommand {
   std::vector<std::string> environment;  ///< "NAME=value", complete but for variables of JobRun
   std::string directory = ".";
   Limits limits;
+  std::optional<LiveService> service;  ///< the command is a server, which corun ends after its load
 };
 
+/// One run of a job. That of a service ends well when its load was sent whole and every request was answered; it then gets
+/// SIGTERM.
 class JobRun {
  public:
   /// Prepares the command; start() starts it. `gpu` is a position in nvml.gpus(). stdout goes to
   /// `OUTPUT.out`, stderr to `OUTPUT.err`. `extra` variables are added to the environment
-  /// (Sharing::environment() of gpu_box.hpp). Throws InputError at job.place if the program, the directory or
+  /// (Sharing::environment() of gpu_box.hpp). A service gets its port as CORUN_PORT, and in the place of "{port}" in its
+  /// command; `entity` tells apart the draws of services that run together. Throws InputError at job.place if the program, the directory or
   /// an output file cannot be used, DeviceError if the GPU or the system fails.
   JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCommand& job,
-         const std::string& output, std::span<const std::string> extra = {});
+         const std::string& output, std::span<const std::string> extra = {},
+         std::uint64_t entity = 0);
 
-  void start() { process_->start(); }
+  void start();
   void stop();
-  int descriptor() const { return process_->descriptor(); }
+  /// Ends a run that has not started.
+  void give_up(const std::string& why);
+  /// Readable when poll() may have news; that of the load generator is -1 unless it is a service.
+  std::array<int, 2> descriptors() const;
   /// Reads the guard's messages without waiting; true once the run is over and outcome() is valid.
   bool poll();
   bool over() const { return outcome_.has_value(); }
@@ -74,12 +87,23 @@ class JobRun {
   const SupervisedProcess& process() const { return *process_; }
   const RunOutcome& outcome() const { return *outcome_; }
 
+  // Of a service. Its load begins when it is asked to, once it is ready.
+  bool serves() const { return client_ != nullptr; }
+  bool ready() const { return client_->phase() == LoadClient::Phase::kReady; }
+  /// `once`: the load as it is; else over and over, until end_load().
+  void begin_load(bool once) { client_->begin(once); }
+  void end_load() { client_->end(); }
+
  private:
-  RunOutcome judge() const;
+  RunOutcome judge();
+  void judge_service(RunOutcome& outcome);
 
   const Nvml& nvml_;
   std::size_t gpu_;
   std::string output_;
+  std::optional<LiveService> service_;
+  std::unique_ptr<LoadClient> client_;  ///< of a service
+  bool asked_to_stop_ = false;          ///< by stop(), and not because the load was over
   std::unique_ptr<SupervisedProcess> process_;
   std::unique_ptr<JobSampler> sampler_;
   std::optional<RunOutcome> outcome_;
@@ -103,7 +127,10 @@ bool looks_out_of_memory(std::string_view output, double device_used_mib, double
 
 /// Starts all runs (not empty) together, samples them every `sample_every` and returns their outcomes, in
 /// their order, when all are over. When `stop` becomes true, it stops them. `after_sample` is called after
-/// every round of samples with that of the first run. Throws DeviceError if a GPU does not answer.
+/// every round of samples with that of the first run.
+///
+/// Services start first; when all are ready, their loads begin and the jobs start. Beside jobs, a service's load is
+/// repeated until the last job has ended; without jobs each is sent once. If a service fails, all others are stopped. Throws DeviceError if a GPU does not answer.
 std::vector<RunOutcome> run_together(std::span<const std::unique_ptr<JobRun>> runs,
                                      Duration sample_every, const std::atomic<bool>& stop,
                                      const std::function<void(const Sample&)>& after_sample = {});

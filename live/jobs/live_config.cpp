@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <set>
 
+#include "live/jobs/service_config.hpp"
+#include "live/jobs/yaml_fields.hpp"
 #include "policies/catalog.hpp"
 #include "runner/config/config_yaml.hpp"
 #include "sim/base/text.hpp"
@@ -18,29 +20,6 @@ namespace corun::live {
 namespace {
 
 using Kind = YamlNode::Kind;
-
-[[noreturn]] void refuse(const YamlNode& node, const std::string& expected) {
-  throw InputError(node.place(), "found " + node.description() + ", expected " + expected);
-}
-
-/// Refuses a node that is not a map or has an unknown key.
-void check_keys(const YamlNode& map, const std::string& what,
-                std::initializer_list<std::string_view> known) {
-  if (map.kind != Kind::kMap) refuse(map, what);
-  const std::vector<std::string_view> names(known);
-  for (const YamlNode& child : map.children) {
-    if (std::find(names.begin(), names.end(), child.key) != names.end()) continue;
-    throw InputError(child.key_place(), "unknown key '" + printable(child.key) +
-                                            "': " + did_you_mean(child.key, names));
-  }
-}
-
-std::string text_of(const YamlNode& node, const std::string& expected) {
-  if (node.kind != Kind::kScalar || find_bad_text(node.text, false) < node.text.size()) {
-    refuse(node, expected);
-  }
-  return node.text;
-}
 
 std::string name_of(const YamlNode& node, const std::string& text) {
   // Names become file names and fields of CSV files.
@@ -56,20 +35,10 @@ std::string name_of(const YamlNode& node, const std::string& text) {
   return text;
 }
 
-double number_of(const YamlNode& node, double min, double max, const std::string& what) {
-  const auto value = node.kind == Kind::kScalar && !node.quoted ? parse_number(node.text)
-                                                                : std::optional<double>();
-  if (!value || *value < min || *value > max) {
-    refuse(node, what + " from " + std::to_string(std::llround(min)) + " to " +
-                     std::to_string(std::llround(max)));
-  }
-  return *value;
-}
-
 std::vector<std::string> texts_of(const YamlNode& node, const std::string& expected) {
   if (node.kind != Kind::kSequence) refuse(node, expected);
   std::vector<std::string> texts;
-  for (const YamlNode& child : node.children) texts.push_back(text_of(child, expected));
+  for (const YamlNode& child : node.children) texts.push_back(line_of(child, expected));
   return texts;
 }
 
@@ -82,7 +51,7 @@ void set_variable(std::vector<std::string>& environment, const std::string& name
 void add_environment(const YamlNode& map, std::vector<std::string>& environment) {
   if (map.kind != Kind::kMap) refuse(map, "a map of variables, {NAME: value}");
   for (const YamlNode& child : map.children) {
-    set_variable(environment, child.key, text_of(child, "the value of a variable, one line"));
+    set_variable(environment, child.key, line_of(child, "the value of a variable, one line"));
   }
 }
 
@@ -125,7 +94,7 @@ class Reader {
       }
     }
     if (const YamlNode* output = live.find("output")) {
-      result_.output = text_of(*output, "a directory");
+      result_.output = line_of(*output, "a directory");
       if (result_.output.empty()) refuse(*output, "a directory");
     }
     if (const YamlNode* sample = live.find("sample_s")) {
@@ -149,8 +118,8 @@ class Reader {
     if (map.kind != Kind::kMap || map.children.empty()) refuse(map, "a map of workloads by name");
     for (const YamlNode& child : map.children) {
       check_keys(child, "a workload: {command: [PROGRAM, ARGUMENT, ...]}",
-                 {"command", "directory", "environment", "timeout_s", "grace_s", "processes",
-                  "stdout_mib", "file_mib", "disk_free_mib"});
+                 {"command", "directory", "environment", "service", "timeout_s", "grace_s",
+                  "processes", "stdout_mib", "file_mib", "disk_free_mib"});
       LiveWorkload workload;
       workload.name = name_of(child, child.key);
       workload.command = common_;
@@ -169,13 +138,16 @@ class Reader {
       if (workload.command.argv[0] == "corun") workload.command.argv[0] = own_program();
       workload.command.directory = directory_;
       if (const YamlNode* directory = child.find("directory")) {
-        const std::filesystem::path path = text_of(*directory, "a directory");
+        const std::filesystem::path path = line_of(*directory, "a directory");
         workload.command.directory = (std::filesystem::path(directory_) / path).string();
       }
       if (const YamlNode* map_of = child.find("environment")) {
         add_environment(*map_of, workload.command.environment);
       }
       take_limits(child, workload.command.limits);
+      if (const YamlNode* service = child.find("service")) {
+        workload.command.service = read_live_service(*service, directory_);
+      }
       // A missing program is reported now, not in the middle of a long run.
       workload.command.argv[0] =
           find_program(workload.command.argv[0], workload.command.environment,
@@ -199,10 +171,16 @@ class Reader {
           entry.submit = from_seconds(number_of(*submit, 0, 1e9, "a number of seconds"));
         }
         if (const YamlNode* name = item.find("name")) {
-          entry.name = name_of(*name, text_of(*name, "the name of a job"));
+          entry.name = name_of(*name, line_of(*name, "the name of a job"));
         }
       }
       entry.workload = find_workload(*workload);
+      if (result_.workloads[entry.workload].serves()) {
+        throw InputError(workload->place(),
+                         "found the service '" + result_.workloads[entry.workload].name +
+                             "', expected a job that ends by itself; leave it out: corun live "
+                             "corun measures services beside jobs");
+      }
       if (entry.name.empty()) {
         const std::string& base = result_.workloads[entry.workload].name;
         entry.name = base;
@@ -220,7 +198,7 @@ class Reader {
 
  private:
   std::size_t find_workload(const YamlNode& node) const {
-    const std::string name = text_of(node, "the name of a workload");
+    const std::string name = line_of(node, "the name of a workload");
     std::vector<std::string_view> known;
     for (std::size_t i = 0; i < result_.workloads.size(); ++i) {
       if (result_.workloads[i].name == name) return i;
@@ -275,6 +253,9 @@ LiveConfig read_live_config(const std::string& path, std::span<const Override> o
   LiveConfig result = reader.take();
   result.config = config_from_tree(std::move(root), shared_overrides(overrides), policy_catalog());
   result.config.directory = directory;
+  for (LiveWorkload& workload : result.workloads) {
+    if (workload.serves()) workload.command.service->seed = result.config.seed;
+  }
   return result;
 }
 

@@ -17,12 +17,15 @@
 ///   live: {gpus: [0], output: live-out, sample_s: 0.2, ...}
 ///   workloads:
 ///     gemm: {command: [corun, live, workload, gemm], timeout_s: 600}
+///     web: {command: [./server, "{port}"], service: {rate_per_s: 20, seconds: 30, goal_ms: 100}}
 ///   queue: [gemm, {workload: gemm, submit_s: 5}]
 namespace corun::live {
 
 struct LiveWorkload {
   std::string name;
   JobCommand command;
+
+  bool serves() const { return command.service.has_value(); }
 };
 
 struct QueueEntry {

@@ -9,6 +9,7 @@
 #include "live/session/session.hpp"
 #include "sim/base/csv_text.hpp"
 #include "sim/error.hpp"
+#include "support/atomic_file.hpp"
 
 namespace corun::live {
 
@@ -56,14 +57,26 @@ class Measuring {
     if (!sharing_.works()) throw DeviceError("the MPS daemon has ended by itself");
     wait_until_idle(nvml_, gpu_, stop_);
     std::vector<std::unique_ptr<JobRun>> runs;
+    std::vector<std::string> outputs;
     for (std::size_t m = 0; m < members.size(); ++m) {
       const JobCommand& job = config_.workloads[members[m]].command;
-      runs.push_back(std::make_unique<JobRun>(
-          session_, nvml_, gpu_, job,
-          config_.output + "/output/" + label + "-" + std::to_string(m + 1) + "-" + job.name,
-          sharing_.environment()));
+      outputs.push_back(config_.output + "/output/" + label + "-" + std::to_string(m + 1) + "-" +
+                        job.name);
+      // A service has the same requests in every run, two of one workload beside each other have others.
+      const auto again = static_cast<std::uint64_t>(std::count(
+          members.begin(), members.begin() + static_cast<std::ptrdiff_t>(m), members[m]));
+      constexpr std::uint64_t kCopies = 100;
+      runs.push_back(std::make_unique<JobRun>(session_, nvml_, gpu_, job, outputs.back(),
+                                              sharing_.environment(),
+                                              members[m] * kCopies + again));
     }
-    return run_together(runs, from_seconds(config_.sample_s), stop_);
+    std::vector<RunOutcome> outcomes = run_together(runs, from_seconds(config_.sample_s), stop_);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (!outcomes[m].load) continue;
+      write_file_atomically(outputs[m] + ".latency.csv", latency_csv(*outcomes[m].load));
+      outcomes[m].load->requests = {};  // they are on disk
+    }
+    return outcomes;
   }
 
  private:
@@ -93,6 +106,7 @@ bool MeasuredCoRunners::well() const {
 std::vector<SoloRow> MeasuredSession::solo(const LiveConfig& config) const {
   std::vector<SoloRow> rows;
   for (std::size_t w = 0; w < config.workloads.size(); ++w) {
+    if (config.workloads[w].serves()) continue;
     SoloRow row;
     row.job = config.workloads[w].name;
     row.gpu_type = gpu_name;
@@ -124,7 +138,7 @@ std::vector<MeasuredTogether> MeasuredSession::together(const LiveConfig& config
   const std::vector<SoloRow> alone = solo(config);
   std::vector<MeasuredTogether> results;
   for (const MeasuredCoRunners& c : sets) {
-    if (c.members.size() < 2 || !c.finished()) continue;
+    if (c.members.size() < 2 || !c.finished() || has_service(c.members, config)) continue;
     double solo_sum = 0;
     double longest = 0;
     std::vector<double> isd;
@@ -147,6 +161,58 @@ std::vector<MeasuredTogether> MeasuredSession::together(const LiveConfig& config
     for (std::size_t m = 0; m < isd.size(); ++m) result->isd[m] += (isd[m] - result->isd[m]) / n;
     result->ps += ((solo_sum - longest) / solo_sum - result->ps) / n;
   }
+  return results;
+}
+
+std::vector<MeasuredService> MeasuredSession::services(const LiveConfig& config) const {
+  const std::vector<SoloRow> alone = solo(config);
+  std::vector<MeasuredService> results;
+  for (const MeasuredCoRunners& c : sets) {
+    for (std::size_t m = 0; m < c.outcomes.size(); ++m) {
+      const RunOutcome& o = c.outcomes[m];
+      if (!o.load || !o.load->whole) continue;
+      CoRunners beside = c.members;
+      beside.erase(beside.begin() + static_cast<std::ptrdiff_t>(m));
+      auto result = std::ranges::find_if(results, [&](const MeasuredService& r) {
+        return r.workload == c.members[m] && r.beside == beside;
+      });
+      if (result == results.end()) {
+        results.push_back({c.members[m],
+                           beside,
+                           0,
+                           {},
+                           0,
+                           0,
+                           Duration{0},
+                           Duration{0},
+                           std::vector<SlowedJob>(beside.size()),
+                           {}});
+        result = results.end() - 1;
+      }
+      ++result->runs;
+      result->latency.add(o.load->latency);
+      result->requests += o.load->count();
+      result->within += o.load->within;
+      result->span += o.load->span;
+      result->latest = std::max(result->latest, o.load->latest);
+      take_greater(result->profile.gpu_util_pct, o.profile.gpu_util_pct);
+      take_greater(result->profile.mem_alloc_pct, o.profile.mem_alloc_pct);
+      take_greater(result->profile.mem_time_pct, o.profile.mem_time_pct);
+      take_greater(result->profile.mem_used_mib, o.profile.mem_used_mib);
+      for (std::size_t b = 0; b < beside.size(); ++b) {
+        const RunOutcome& other = c.outcomes[b < m ? b : b + 1];
+        const SoloRow* row = find_solo(alone, config.workloads[beside[b]].name);
+        if (row == nullptr || other.end != RunEnd::kFinished) continue;
+        SlowedJob& slowed = result->isd[b];
+        const double isd = to_seconds(other.length()) / row->solo_s - 1;
+        slowed.mean += (isd - slowed.mean) / ++slowed.runs;
+      }
+    }
+  }
+  // Alone first, then in the order of the measurements.
+  std::ranges::stable_sort(results, {}, [](const MeasuredService& r) {
+    return std::pair(r.workload, !r.beside.empty());
+  });
   return results;
 }
 

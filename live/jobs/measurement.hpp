@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -35,6 +36,34 @@ struct MeasuredTogether {
   double ps = 0;            ///< a fraction
 };
 
+/// The slowdown of a job beside a service: the mean over the runs that finished.
+struct SlowedJob {
+  int runs = 0;
+  double mean = 0;  ///< ISD; a fraction
+};
+
+/// A service alone, or beside the same others: all its runs whose load was sent whole, together.
+struct MeasuredService {
+  std::size_t workload = 0;  ///< position in LiveConfig::workloads
+  CoRunners beside;
+  int runs = 0;
+  LatencyRecord latency;  ///< of the requests that were answered
+  std::uint64_t requests = 0;
+  std::uint64_t within = 0;  ///< answered within the goal
+  Duration span{0};          ///< in which the requests were due
+  Duration latest{0};        ///< the longest time from a request's due time to its sending
+  std::vector<SlowedJob>
+      isd;          ///< by `beside`; without runs for services, and for jobs without solo time
+  Profile profile;  ///< of the GPU, greatest over runs
+
+  double per_s(std::uint64_t of) const {
+    return span > Duration::zero() ? static_cast<double>(of) / to_seconds(span) : 0;
+  }
+  double share_within() const {
+    return requests == 0 ? 1 : static_cast<double>(within) / static_cast<double>(requests);
+  }
+};
+
 /// A session of measurements on one GPU.
 struct MeasuredSession {
   std::string gpu_name;
@@ -42,10 +71,12 @@ struct MeasuredSession {
   std::vector<MeasuredCoRunners> sets;
   bool interrupted = false;
 
-  /// One row per workload with at least one finished run alone.
+  /// One row per job with at least one finished run alone; services have no solo time.
   std::vector<SoloRow> solo(const LiveConfig& config) const;
-  /// One entry per set of two or more whose members have solo times and all finished in at least one run.
+  /// One entry per set of two or more jobs that have solo times and all finished in at least one run.
   std::vector<MeasuredTogether> together(const LiveConfig& config) const;
+  /// By service: alone, then beside others.
+  std::vector<MeasuredService> services(const LiveConfig& config) const;
 };
 
 struct MeasureOptions {

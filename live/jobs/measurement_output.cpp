@@ -55,7 +55,7 @@ CorunFile coruns_of(const MeasuredSession& session, const LiveConfig& config, Wo
   const std::vector<SoloRow> alone = session.solo(config);
   CorunFile file;
   for (const MeasuredCoRunners& c : session.sets) {
-    if (c.members.size() < 2 || !c.finished()) continue;
+    if (c.members.size() < 2 || !c.finished() || has_service(c.members, config)) continue;
     CorunMeasurement measurement;
     measurement.gpu_type = session.gpu_name;
     measurement.sharing = session.sharing;
@@ -168,9 +168,125 @@ std::string measured_groups_csv(const MeasuredSession& session, const LiveConfig
   return out.str();
 }
 
+std::string services_csv(const MeasuredSession& session, const LiveConfig& config) {
+  const std::vector<MeasuredService> services = session.services(config);
+  if (services.empty()) return "";
+  std::string text = fmt::format(
+      "service,beside,runs,requests,answered,load_per_s,mean_ms,p50_ms,p95_ms,p99_ms,max_ms,goal_"
+      "ms,"
+      "within_goal_pct,goodput_per_s,late_ms,beside_isd_pct,{}\n",
+      kProfileFields);
+  for (const MeasuredService& r : services) {
+    std::string isd;
+    for (const SlowedJob& job : r.isd) {
+      isd += (&job == r.isd.data() ? "" : "+") + (job.runs > 0 ? csv_number(100 * job.mean) : "");
+    }
+    text += fmt::format("{},{},{},{},{},", config.workloads[r.workload].name,
+                        co_runner_names(r.beside, config), r.runs, r.requests, r.latency.count());
+    const double goal_s = to_seconds(config.workloads[r.workload].command.service->goal);
+    for (const double value :
+         {r.per_s(r.requests), 1e3 * r.latency.mean_s(), 1e3 * r.latency.quantile_s(0.5),
+          1e3 * r.latency.quantile_s(0.95), 1e3 * r.latency.quantile_s(0.99),
+          1e3 * to_seconds(r.latency.max()), 1e3 * goal_s, 100 * r.share_within(),
+          r.per_s(r.within), 1e3 * to_seconds(r.latest)}) {
+      text += csv_number(value) + ",";
+    }
+    text += fmt::format("{},{}\n", isd, profile_fields(r.profile));
+  }
+  return text;
+}
+
 namespace {
 
+Json services_json(const MeasuredSession& session, const LiveConfig& config) {
+  Json list = Json::array();
+  for (const MeasuredService& r : session.services(config)) {
+    const LiveService& service = *config.workloads[r.workload].command.service;
+    Json beside = Json::array();
+    Json isd = Json::array();
+    for (std::size_t b = 0; b < r.beside.size(); ++b) {
+      beside.push_back(config.workloads[r.beside[b]].name);
+      isd.push_back(r.isd[b].runs > 0 ? Json(r.isd[b].mean) : Json(nullptr));
+    }
+    Json row{{"service", config.workloads[r.workload].name},
+             {"beside", std::move(beside)},
+             {"runs", r.runs},
+             {"requests", r.requests},
+             {"answered", r.latency.count()},
+             {"load_per_s", r.per_s(r.requests)},
+             {"mean_s", r.latency.mean_s()},
+             {"p50_s", r.latency.quantile_s(0.5)},
+             {"p95_s", r.latency.quantile_s(0.95)},
+             {"p99_s", r.latency.quantile_s(0.99)},
+             {"max_s", to_seconds(r.latency.max())},
+             {"goal_s", to_seconds(service.goal)},
+             {"percentile", service.percentile},
+             {"within_goal", r.share_within()},
+             {"meets_goal", 100 * r.share_within() >= service.percentile},
+             {"goodput_per_s", r.per_s(r.within)},
+             {"latest_s", to_seconds(r.latest)},
+             {"beside_isd", std::move(isd)}};
+    row.update(profile_json(r.profile));
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+std::string services_table(const MeasuredSession& session, const LiveConfig& config) {
+  std::vector<std::vector<std::string>> rows{{"service", "beside", "runs", "requests", "load/s",
+                                              "mean ms", "p50 ms", "p95 ms", "p99 ms",
+                                              "within goal %", "goodput/s", "met", "its ISD %"}};
+  std::string late;
+  for (const MeasuredService& r : session.services(config)) {
+    const LiveWorkload& workload = config.workloads[r.workload];
+    const LiveService& service = *workload.command.service;
+    std::string isd;
+    for (const SlowedJob& job : r.isd) {
+      isd += (isd.empty() ? "" : " / ") + (job.runs > 0 ? shown(100 * job.mean, 1) : "-");
+    }
+    rows.push_back(
+        {workload.name, r.beside.empty() ? "-" : co_runner_names(r.beside, config),
+         std::to_string(r.runs), std::to_string(r.requests), shown(r.per_s(r.requests), 1),
+         shown(1e3 * r.latency.mean_s(), 2), shown(1e3 * r.latency.quantile_s(0.5), 2),
+         shown(1e3 * r.latency.quantile_s(0.95), 2), shown(1e3 * r.latency.quantile_s(0.99), 2),
+         shown(100 * r.share_within(), 2), shown(r.per_s(r.within), 1),
+         100 * r.share_within() >= service.percentile ? "yes" : "no", isd.empty() ? "-" : isd});
+    // A tenth of the goal changes what is measured.
+    if (r.latest * 10 > service.goal) {
+      late += fmt::format("{}{} ({:.1f} ms)", late.empty() ? "" : ", ", workload.name,
+                          1e3 * to_seconds(r.latest));
+    }
+  }
+  if (rows.size() == 1) return "";
+  std::string text = "\n" + aligned(rows);
+  if (!late.empty()) {
+    text +=
+        fmt::format("\ncorun sent requests late, at most by: {}; the processors were busy\n", late);
+  }
+  return text;
+}
+
 constexpr const char* kWorkloadsFile = "workloads.json";
+
+/// What a service is asked: its load and its goal.
+Json service_settings(const LiveService& service) {
+  Json json{{"path", service.path},
+            {"body", service.body ? Json(*service.body) : Json(nullptr)},
+            {"seconds", to_seconds(service.load.end)},
+            {"goal_ms", to_seconds(service.goal) * 1e3},
+            {"percentile", service.percentile},
+            {"seed", service.seed}};
+  if (!service.trace_file.empty()) {
+    json["requests"] = service.trace_file;
+    json["of_trace"] = service.trace.size();
+    return json;
+  }
+  json["spacing"] = service.spacing == Spacing::kEven ? "even" : "poisson";
+  for (const Step& step : service.load.per_s.steps()) {
+    json["rate_per_s"].push_back({to_seconds(step.begin), step.value});
+  }
+  return json;
+}
 
 /// What is measured: equal texts mean the same experiment.
 std::string workloads_json(const LiveConfig& config, const std::string& gpu_name) {
@@ -178,8 +294,9 @@ std::string workloads_json(const LiveConfig& config, const std::string& gpu_name
             {"sharing", name_of(config.config.cluster.sharing)},
             {"workloads", Json::array()}};
   for (const LiveWorkload& w : config.workloads) {
-    json["workloads"].push_back(
-        {{"name", w.name}, {"command", w.command.argv}, {"directory", w.command.directory}});
+    Json one{{"name", w.name}, {"command", w.command.argv}, {"directory", w.command.directory}};
+    if (w.serves()) one["service"] = service_settings(*w.command.service);
+    json["workloads"].push_back(std::move(one));
   }
   return json_text(json);
 }
@@ -187,7 +304,8 @@ std::string workloads_json(const LiveConfig& config, const std::string& gpu_name
 }  // namespace
 
 void check_measured_before(const LiveConfig& config, const std::string& gpu_name) {
-  for (const char* name : {"runs.csv", "solo.csv", "measured.corun.csv", "measured.groups.csv"}) {
+  for (const char* name :
+       {"runs.csv", "solo.csv", "services.csv", "measured.corun.csv", "measured.groups.csv"}) {
     const std::string path = config.output + "/" + name;
     if (config.existing == Existing::kReplace || !is_filled(path)) continue;
     const std::string commands = config.output + "/" + kWorkloadsFile;
@@ -209,6 +327,8 @@ std::vector<std::string> write_measurement(const MeasuredSession& session,
   write("runs.csv", runs_csv(session, config));
   const std::vector<SoloRow> alone = session.solo(config);
   if (!alone.empty()) write("solo.csv", solo_csv(alone));
+  const std::string services = services_csv(session, config);
+  if (!services.empty()) write("services.csv", services);
   const std::string coruns = measured_corun_csv(session, config);
   if (!coruns.empty()) write("measured.corun.csv", coruns);
   const std::string groups = measured_groups_csv(session, config);
@@ -233,6 +353,8 @@ Json measurement_json(const MeasuredSession& session, const LiveConfig& config) 
     json["together"].push_back(
         {{"jobs", std::move(names)}, {"runs", r.runs}, {"isd", r.isd}, {"ps", r.ps}});
   }
+  const Json services = services_json(session, config);
+  if (!services.empty()) json["services"] = services;
   json["without_speeds"] = without_speeds(session, config);
   return json;
 }
@@ -246,7 +368,8 @@ std::string measurement_table(const MeasuredSession& session, const LiveConfig& 
                     shown(r.profile.gpu_util_pct, 0), shown(r.profile.mem_alloc_pct, 1),
                     shown(r.profile.mem_time_pct, 0), shown(r.profile.mem_used_mib, 0)});
   }
-  std::string text = session.gpu_name + ", " + session.sharing + "\n\n" + aligned(rows);
+  std::string text = session.gpu_name + ", " + session.sharing + "\n";
+  if (rows.size() > 1) text += "\n" + aligned(rows);
   rows = {{"together", "runs", "ISD %", "PS %"}};
   for (const MeasuredTogether& r : session.together(config)) {
     std::string isd;
@@ -255,6 +378,7 @@ std::string measurement_table(const MeasuredSession& session, const LiveConfig& 
         {co_runner_names(r.members, config), std::to_string(r.runs), isd, shown(100 * r.ps, 1)});
   }
   if (rows.size() > 1) text += "\n" + aligned(rows);
+  text += services_table(session, config);
   const std::vector<std::string> few = hardly_sampled(session, config);
   if (!few.empty()) {
     text += fmt::format(

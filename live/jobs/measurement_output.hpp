@@ -26,10 +26,14 @@ std::string measured_groups_csv(const MeasuredSession& session, const LiveConfig
 void check_measured_before(const LiveConfig& config, const std::string& gpu_name);
 
 /// Writes workloads.json (the GPU, the sharing mode and the commands), runs.csv and, if they are not empty, solo.csv,
-/// measured.corun.csv and measured.groups.csv to config.output; returns the names of the written files. Throws InputError
+/// services.csv, measured.corun.csv and measured.groups.csv to config.output; returns the names of the written files. Throws InputError
 /// if a file cannot be written.
 std::vector<std::string> write_measurement(const MeasuredSession& session,
                                            const LiveConfig& config);
+
+/// services.csv: a row per service alone and per set of its co-runners (latency, requests within the goal, goodput, the
+/// co-runners' slowdown, the GPU's profile; units in the header). Empty if there is none.
+std::string services_csv(const MeasuredSession& session, const LiveConfig& config);
 
 Json measurement_json(const MeasuredSession& session, const LiveConfig& config);
 

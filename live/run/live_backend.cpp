@@ -97,7 +97,8 @@ void LiveBackend::wait_for_next() {
   if (!wakes_.empty()) until = std::min(until, *wakes_.begin());
   std::vector<pollfd> watched;
   for (const Active& a : active_) {
-    if (a.run != nullptr) watched.push_back({a.run->descriptor(), POLLIN, 0});
+    if (a.run == nullptr) continue;
+    for (const int file : a.run->descriptors()) watched.push_back({file, POLLIN, 0});
   }
   // A signal ends the wait. At most one second, in case a signal came just before poll().
   const Duration wait = std::clamp(until - clock(), Duration{0}, Duration{std::chrono::seconds{1}});
@@ -185,7 +186,7 @@ void LiveBackend::stop_all() {
   }
   for (Active& a : active_) {
     while (a.run != nullptr && !a.run->poll()) {
-      pollfd watched{a.run->descriptor(), POLLIN, 0};
+      pollfd watched{a.run->descriptors().front(), POLLIN, 0};
       ::poll(&watched, 1, 1000);
     }
   }

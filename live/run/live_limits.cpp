@@ -22,7 +22,9 @@ void check_live_cluster(const Config& config) {
     throw InputError(config.place(key), why);
   };
   if (config.workload.services) {
-    refuse("workload.services", "live mode has no services; leave it out");
+    refuse(
+        "workload.services",
+        "a live queue has no services, corun live corun measures them beside jobs; leave it out");
   }
   if (config.profiling.mode != ProfilingMode::kNone) {
     refuse("profiling.mode",

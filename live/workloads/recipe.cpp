@@ -14,7 +14,7 @@ namespace corun::live {
 namespace {
 
 // To add a workload, add a row.
-constexpr std::array<Recipe, 9> kRecipes{{
+constexpr std::array<Recipe, 10> kRecipes{{
     {.name = "gemm",
      .stands_for = "compute-bound: large matrix products, as of wide dense layers",
      .memory_mib = 1200,
@@ -80,6 +80,12 @@ constexpr std::array<Recipe, 9> kRecipes{{
      .matrix = 1024,
      .products = 8,
      .update_mib = 384,
+     .steps = 5000},
+    {.name = "infer",
+     .stands_for = "a service: the forward pass of a small network, one per request with --serve",
+     .memory_mib = 600,
+     .matrix = 1024,
+     .products = 12,
      .steps = 5000},
 }};
 

@@ -13,15 +13,6 @@ namespace corun::live {
 
 namespace {
 
-/// Makes step number `step` (from 1) and the wait for input that follows some steps.
-void make_step(const Recipe& recipe, std::int64_t step, WorkloadDevice& device,
-               const HostClock& clock) {
-  device.step();
-  if (recipe.stall_every > 0 && step % recipe.stall_every == 0) {
-    clock.sleep_s(recipe.stall_ms / 1000);
-  }
-}
-
 /// Steps that belong to the warm-up of a run.
 std::int64_t first_tenth(std::int64_t steps) { return std::max<std::int64_t>(1, steps / 10); }
 
@@ -31,6 +22,14 @@ double rate(std::int64_t steps, double seconds) {
 }
 
 }  // namespace
+
+void make_step(const Recipe& recipe, std::int64_t step, WorkloadDevice& device,
+               const HostClock& clock) {
+  device.step();
+  if (recipe.stall_every > 0 && step % recipe.stall_every == 0) {
+    clock.sleep_s(recipe.stall_ms / 1000);
+  }
+}
 
 HostClock real_clock() {
   return {

@@ -38,6 +38,10 @@ struct WorkloadRun {
   std::int64_t report_every = 1;  ///< steps between two lines
 };
 
+/// Makes step number `step` (from 1) and the wait for input that follows some steps.
+void make_step(const Recipe& recipe, std::int64_t step, WorkloadDevice& device,
+               const HostClock& clock);
+
 /// The first line.
 std::string start_line(const WorkloadRun& run, const WorkloadDevice& device);
 

@@ -42,18 +42,20 @@ bool is_of_profile(std::string_view name) {
   return std::ranges::find(kFigures, name, &ProfileFigure::name) != kFigures.end();
 }
 
+double feature_value(const Profile& profile, const SpeedTable::Feature& feature,
+                     ImputedProfiles imputed) {
+  if (profile.imputed && imputed == ImputedProfiles::kUnknown) return kUnknown;
+  const double value = value_of(profile, feature.name).value_or(kUnknown);
+  return feature.scale == FeatureScale::kLog && value <= 0 ? kUnknown : value;
+}
+
 std::vector<double> feature_values(const Profile& profile,
                                    std::span<const SpeedTable::Feature> features,
                                    ImputedProfiles imputed) {
   std::vector<double> values;
   values.reserve(features.size());
   for (const SpeedTable::Feature& feature : features) {
-    double value = kUnknown;
-    if (!profile.imputed || imputed == ImputedProfiles::kBelieved) {
-      value = value_of(profile, feature.name).value_or(kUnknown);
-    }
-    if (feature.scale == FeatureScale::kLog && value <= 0) value = kUnknown;
-    values.push_back(value);
+    values.push_back(feature_value(profile, feature, imputed));
   }
   return values;
 }

@@ -22,8 +22,11 @@ enum class ImputedProfiles : std::uint8_t {
   kUnknown,   ///< it has no features; for beliefs
 };
 
-/// The values of a profile for `features`, by name: profile_features() and mem_used_mib, in the units of the
+/// The value of a profile for a feature, by its name: profile_features() and mem_used_mib, in the unit of the
 /// profile. NaN for an unknown value, another name, or a value not above 0 on a log scale.
+double feature_value(const Profile& profile, const SpeedTable::Feature& feature,
+                     ImputedProfiles imputed);
+/// The same for several features, in their order.
 std::vector<double> feature_values(const Profile& profile,
                                    std::span<const SpeedTable::Feature> features,
                                    ImputedProfiles imputed);

@@ -96,6 +96,10 @@ class IncrementalMatching final : public GroupPolicy {
     belief_->learn(outcome);
     ++learnt_;
   }
+  void probe_ended(const ProbeOutcome& outcome) override {
+    belief_->learn_probe(outcome);
+    ++learnt_;
+  }
 
  private:
   struct Candidate {

@@ -79,6 +79,9 @@ class SharePolicy final : public Policy {
   void corun_ended(const EpisodeOutcome& outcome) override {
     if (belief_ != nullptr) belief_->learn(outcome);
   }
+  void probe_ended(const ProbeOutcome& outcome) override {
+    if (belief_ != nullptr) belief_->learn_probe(outcome);
+  }
   void arrived(const JobView& job, Time now) override;
   void departed(JobId job, LogKind how, Time now) override;
   void decide(const ClusterView& view, std::vector<Decision>& out) override;

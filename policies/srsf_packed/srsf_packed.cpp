@@ -94,6 +94,11 @@ class SrsfPacked final : public Policy {
     running_.forget_speeds();
   }
 
+  void probe_ended(const ProbeOutcome& outcome) override {
+    belief_->learn_probe(outcome);
+    running_.forget_speeds();
+  }
+
   void arrived(const JobView& job, Time now) override {
     jobs_.set_now(now);
     const auto [at, is_new] = jobs_.add(job.id);

@@ -219,18 +219,18 @@ MemoryPredictor MemoryPredictor::learn(std::span<const MeasuredJob* const> all,
 std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> jobs,
                                                 const PredictorOptions& options) {
   std::vector<const MeasuredJob*> known;
-  std::vector<const PredictorJob*> described;
+  std::vector<JobGroups> groups;
   for (const MeasuredJob& job : jobs) {
     if (std::isnan(job.value) && std::isnan(job.at_least)) continue;
     if (job.job.figures.training == 0) continue;
     known.push_back(&job);
-    described.push_back(&job.job);
+    groups.push_back(job.job.groups);
   }
   auto p = std::make_unique<MemoryPredictor>(learn(known, options, kAllEnsembles));
-  p->seen_ = SeenGroups(described);
+  p->seen_ = SeenGroups(groups);
   if (!options.intervals) return p;
   const std::vector<HeldOutError> errors = held_out_errors(
-      described, options.seed,
+      groups, options.seed, {},
       [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
         std::vector<const MeasuredJob*> part;
         for (const std::size_t j : train) part.push_back(known[j]);
@@ -242,7 +242,7 @@ std::unique_ptr<Predictor> MemoryPredictor::fit(std::span<const MeasuredJob> job
           if (std::isnan(median)) continue;
           const bool crashed = std::isnan(known[j]->value);
           const double value = math::log(crashed ? known[j]->at_least : known[j]->value);
-          held_out.push_back({{}, value - median, scale, value, crashed});
+          held_out.push_back({j, value - median, scale, value, crashed, {}, 0, 0});
         }
         return held_out;
       });
@@ -276,8 +276,8 @@ std::vector<Prediction> MemoryPredictor::predict(std::span<const PredictorJob> j
       out.emplace_back();
       continue;
     }
-    const Familiarity level = seen_.familiarity(job.groups);
-    const auto [median, scale] = posterior_.at({job.groups, level, parts});
+    const SeenLevel level = seen_.level(job.groups);
+    const auto [median, scale] = posterior_.at({job.groups, level.job, parts});
     out.push_back(spread_.around(std::min(median, math::log(kMostMib)), scale, level, kMostMib));
   }
   return out;

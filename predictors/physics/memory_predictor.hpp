@@ -34,7 +34,7 @@
 ///
 /// Known error (experiments/predictors/README.md), mean absolute percentage error of jobs held out: timm's sweep (A100),
 /// random jobs 3.0, unseen models 3.7, unseen families 5.0, and 15.1 without a shape-only execution; GPUMemNet's
-/// convolutional networks (A100), random jobs 3.9, unseen architectures 5.5. The 90 % intervals hold 89 to 91 %.
+/// convolutional networks (A100), random jobs 3.9, unseen architectures 5.5. The 90 % intervals hold 90 to 91 %.
 ///
 /// with_seen() weighs a few measured jobs against what the formula is known to err by: memory_probes.hpp.
 namespace corun::inline predictors {

@@ -4,10 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-#include <set>
 #include <stdexcept>
 
-#include <boost/math/distributions/students_t.hpp>
 #include <nlohmann/json.hpp>
 
 #include "models/model_state.hpp"
@@ -27,6 +25,13 @@ constexpr std::array<double, StepRow::kTerms> kPriorCoefficients{
     4, 4, 4, 2.5, 4, 8, 30, 1, 4, 6, 3, 4, 4, 4, 150, 100, 60, 10, 1};
 constexpr double kInferenceShare = 1.0 / 3;
 constexpr int kCoefficientSteps = 60;
+constexpr double kConverged = 1e-10;  ///< relative decrease of the loss
+/// Without a group of rows, from the coefficients of all.
+constexpr int kHeldOutSteps = 20;
+constexpr double kHeldOutConverged = 1e-6;
+constexpr std::size_t kFewestWithout = 20;
+/// Leaving rows out costs little (fit_spread()): up to so many groups are left out one at a time.
+constexpr HoldOutFolds kRowFolds{.jobs = 10, .gpus = 10};
 
 /// Prior standard deviations of the kernels of ln time, and of the noise.
 constexpr std::array<double, StepTimeProcess::kKernels + 1> kPriorDeviations{
@@ -36,6 +41,7 @@ constexpr double kJitter = 1e-8;
 constexpr double kWidthWithoutRows = 2;  ///< standard deviations, for 90 %
 constexpr double kNormal90 = 1.6448536269514722;
 constexpr double kNormal99 = 2.3263478740408408;  // one-sided
+constexpr double kMostLogMs = 700;                ///< a time stays finite
 
 // Generations of cuDNN, by version: Winograd's algorithm came with 5000, for all sizes with 5100.
 constexpr double kFirstWinograd = 5000, kFullWinograd = 5100;
@@ -53,13 +59,113 @@ struct Sums {
   double gpu = 0, host = 0;
 };
 
-template <std::size_t kSize>
-Sums sums_of(const std::array<double, kSize>& terms, const std::array<double, kSize>& logs) {
+using Terms = std::array<double, StepRow::kTerms>;
+
+/// `coefficients`: not their logarithms.
+Sums sums_of(const Terms& terms, const Terms& coefficients) {
   Sums sums;
-  for (std::size_t t = 0; t < kSize; ++t) {
-    (t < kFirstHostTerm ? sums.gpu : sums.host) += terms[t] * math::exp(logs[t]);
+  for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
+    (t < kFirstHostTerm ? sums.gpu : sums.host) += terms[t] * coefficients[t];
   }
   return sums;
+}
+
+Terms exponentials(const Terms& logs) {
+  Terms out{};
+  for (std::size_t t = 0; t < out.size(); ++t) out[t] = math::exp(logs[t]);
+  return out;
+}
+
+/// ln ms of a step by the roofline.
+double log_physics(const Terms& terms, const Terms& coefficients) {
+  const Sums sums = sums_of(terms, coefficients);
+  return 0.5 * math::log(sums.gpu * sums.gpu + sums.host * sums.host);
+}
+
+Terms prior_coefficients(bool inference) {
+  Terms prior{};
+  for (std::size_t t = 0; t < prior.size(); ++t) {
+    prior[t] = math::log(kPriorCoefficients[t] * (inference ? kInferenceShare : 1));
+  }
+  return prior;
+}
+
+/// How far the coefficients are followed.
+struct Descent {
+  int steps;
+  double converged;
+};
+
+/// Logarithms of the coefficients that minimise the robust loss, by Levenberg and Marquardt's steps from `start` on
+/// squares that are weighted anew each time.
+Terms fitted_coefficients(std::span<const StepRow* const> rows, const Terms& start,
+                          const Terms& prior, const PhysicsConstants& constants,
+                          const Descent& descent) {
+  const double soft = constants.soft, prior_weight = constants.coefficient_prior;
+  const auto rho = [&](double e) {
+    return 2 * soft * soft * (std::sqrt(1 + e * e / (soft * soft)) - 1);
+  };
+  const auto loss = [&](const Terms& logs) {
+    const Terms coefficients = exponentials(logs);
+    double sum = 0;
+    for (const StepRow* row : rows) sum += rho(log_physics(row->terms, coefficients) - row->log_ms);
+    for (std::size_t t = 0; t < prior.size(); ++t) {
+      sum += rho(prior_weight * (logs[t] - prior[t]));
+    }
+    return sum;
+  };
+  constexpr auto kSize = static_cast<Eigen::Index>(StepRow::kTerms);
+  Terms logs = start;
+  double damping = 1e-3;
+  double best = loss(logs);
+  for (int step = 0; step < descent.steps; ++step) {
+    const Terms coefficients = exponentials(logs);
+    Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(kSize, kSize);
+    Eigen::VectorXd right = Eigen::VectorXd::Zero(kSize);
+    const auto weight = [&](double e) { return 1 / std::sqrt(1 + e * e / (soft * soft)); };
+    for (const StepRow* row : rows) {
+      const Sums sums = sums_of(row->terms, coefficients);
+      const double squares = sums.gpu * sums.gpu + sums.host * sums.host;
+      Eigen::VectorXd slope(kSize);
+      for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
+        const double part = row->terms[t] * coefficients[t];
+        slope[static_cast<Eigen::Index>(t)] =
+            part * (t < kFirstHostTerm ? sums.gpu : sums.host) / squares;
+      }
+      const double error = 0.5 * math::log(squares) - row->log_ms;
+      normal += weight(error) * slope * slope.transpose();
+      right -= weight(error) * error * slope;
+    }
+    for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
+      const auto at = static_cast<Eigen::Index>(t);
+      const double error = prior_weight * (logs[t] - prior[t]);
+      normal(at, at) += weight(error) * prior_weight * prior_weight;
+      right[at] -= weight(error) * error * prior_weight;
+    }
+    bool better = false;
+    for (int attempt = 0; attempt < 10 && !better; ++attempt) {
+      Eigen::MatrixXd damped = normal;
+      damped.diagonal() *= 1 + damping;
+      const Eigen::VectorXd move = damped.ldlt().solve(right);
+      Terms moved = logs;
+      for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
+        moved[t] += move[static_cast<Eigen::Index>(t)];
+      }
+      const double now = loss(moved);
+      better = now < best;
+      if (better) {
+        logs = moved;
+        damping = std::max(1e-9, damping / 5);
+        const bool done = best - now < descent.converged * best;
+        best = now;
+        if (done) return logs;
+      } else {
+        damping *= 5;
+      }
+    }
+    if (!better) break;
+  }
+  return logs;
 }
 
 }  // namespace
@@ -113,19 +219,19 @@ std::optional<StepRow> StepRow::of(const PredictorJob& job) {
 }
 
 double StepTimeProcess::physics(const StepRow& row) const {
-  const Sums sums = sums_of(row.terms, log_coefficients_);
-  return 0.5 * math::log(sums.gpu * sums.gpu + sums.host * sums.host);
+  return log_physics(row.terms, exponentials(log_coefficients_));
 }
 
 std::array<double, 3> StepTimeProcess::shares(const StepRow& row) const {
-  const Sums sums = sums_of(row.terms, log_coefficients_);
+  const Terms coefficients = exponentials(log_coefficients_);
+  const Sums sums = sums_of(row.terms, coefficients);
   double arithmetic = 0;
   // Arithmetic: both older Winograds, the six terms of convolutions, and products.
   const auto is_arithmetic = [](std::size_t t) {
     return t < 8 || t == static_cast<std::size_t>(TimeTerm::kProducts) + 2;
   };
   for (std::size_t t = 0; t < kFirstHostTerm; ++t) {
-    if (is_arithmetic(t)) arithmetic += row.terms[t] * math::exp(log_coefficients_[t]);
+    if (is_arithmetic(t)) arithmetic += row.terms[t] * coefficients[t];
   }
   const double gpu = sums.gpu * sums.gpu / (sums.gpu * sums.gpu + sums.host * sums.host);
   const double of_arithmetic = sums.gpu > 0 ? arithmetic / sums.gpu * gpu : 0;
@@ -157,74 +263,12 @@ std::array<double, StepTimeProcess::kKernels> StepTimeProcess::kernels(
           library * family};
 }
 
-void StepTimeProcess::fit_coefficients(bool inference, const PhysicsConstants& constants) {
-  const double soft = constants.soft, prior_weight = constants.coefficient_prior;
-  std::array<double, StepRow::kTerms> prior{};
-  for (std::size_t t = 0; t < prior.size(); ++t) {
-    prior[t] = math::log(kPriorCoefficients[t] * (inference ? kInferenceShare : 1));
-  }
-  log_coefficients_ = prior;
-  const auto rho = [&](double e) {
-    return 2 * soft * soft * (std::sqrt(1 + e * e / (soft * soft)) - 1);
-  };
-  const auto loss = [&] {
-    double sum = 0;
-    for (const StepRow& row : rows_) sum += rho(physics(row) - row.log_ms);
-    for (std::size_t t = 0; t < prior.size(); ++t) {
-      sum += rho(prior_weight * (log_coefficients_[t] - prior[t]));
-    }
-    return sum;
-  };
-  // Levenberg and Marquardt's steps on squares that are weighted anew each time.
-  constexpr auto kSize = static_cast<Eigen::Index>(StepRow::kTerms);
-  double damping = 1e-3;
-  double best = loss();
-  for (int step = 0; step < kCoefficientSteps; ++step) {
-    Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(kSize, kSize);
-    Eigen::VectorXd right = Eigen::VectorXd::Zero(kSize);
-    const auto weight = [&](double e) { return 1 / std::sqrt(1 + e * e / (soft * soft)); };
-    for (const StepRow& row : rows_) {
-      const Sums sums = sums_of(row.terms, log_coefficients_);
-      const double squares = sums.gpu * sums.gpu + sums.host * sums.host;
-      Eigen::VectorXd slope(kSize);
-      for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
-        const double part = row.terms[t] * math::exp(log_coefficients_[t]);
-        slope[static_cast<Eigen::Index>(t)] =
-            part * (t < kFirstHostTerm ? sums.gpu : sums.host) / squares;
-      }
-      const double error = 0.5 * math::log(squares) - row.log_ms;
-      normal += weight(error) * slope * slope.transpose();
-      right -= weight(error) * error * slope;
-    }
-    for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
-      const auto at = static_cast<Eigen::Index>(t);
-      const double error = prior_weight * (log_coefficients_[t] - prior[t]);
-      normal(at, at) += weight(error) * prior_weight * prior_weight;
-      right[at] -= weight(error) * error * prior_weight;
-    }
-    const auto before = log_coefficients_;
-    bool better = false;
-    for (int attempt = 0; attempt < 10 && !better; ++attempt) {
-      Eigen::MatrixXd damped = normal;
-      damped.diagonal() *= 1 + damping;
-      const Eigen::VectorXd move = damped.ldlt().solve(right);
-      for (std::size_t t = 0; t < StepRow::kTerms; ++t) {
-        log_coefficients_[t] = before[t] + move[static_cast<Eigen::Index>(t)];
-      }
-      const double now = loss();
-      better = now < best;
-      if (better) {
-        damping = std::max(1e-9, damping / 5);
-        const bool done = best - now < 1e-10 * best;
-        best = now;
-        if (done) return;
-      } else {
-        log_coefficients_ = before;
-        damping *= 5;
-      }
-    }
-    if (!better) return;
-  }
+void StepTimeProcess::fit_coefficients(const Coefficients& prior,
+                                       const PhysicsConstants& constants) {
+  std::vector<const StepRow*> rows;
+  for (const StepRow& row : rows_) rows.push_back(&row);
+  log_coefficients_ =
+      fitted_coefficients(rows, prior, prior, constants, {kCoefficientSteps, kConverged});
 }
 
 void StepTimeProcess::fit_variances(const PhysicsConstants& constants) {
@@ -288,6 +332,9 @@ Eigen::MatrixXd StepTimeProcess::covariance() const {
 void StepTimeProcess::solve() {
   shares_.clear();
   factor_.reset();
+  std::vector<JobGroups> groups;
+  for (const StepRow& row : rows_) groups.push_back(row.groups);
+  seen_ = SeenGroups(groups);
   if (rows_.empty()) return;
   for (const StepRow& row : rows_) shares_.push_back(shares(row));
   factor_.emplace(covariance());
@@ -301,49 +348,70 @@ void StepTimeProcess::solve() {
   }
 }
 
-void StepTimeProcess::set_widths() {
+void StepTimeProcess::fit_spread(const Coefficients& prior, const PredictorOptions& options) {
   const auto size = static_cast<Eigen::Index>(rows_.size());
   const Eigen::MatrixXd inverse = factor_->solve(Eigen::MatrixXd::Identity(size, size));
-  std::set<std::uint64_t> gpus, families;
-  for (const StepRow& row : rows_) {
-    gpus.insert(row.groups.gpu);
-    families.insert(row.groups.family);
-  }
-  // Errors on each GPU type as if it had been left out, in closed form.
-  std::vector<double> errors;
-  for (const std::uint64_t gpu : gpus) {
-    std::vector<Eigen::Index> of_gpu;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (rows_[i].groups.gpu == gpu) of_gpu.push_back(static_cast<Eigen::Index>(i));
-    }
-    const auto count = static_cast<Eigen::Index>(of_gpu.size());
-    const Eigen::MatrixXd block = inverse(of_gpu, of_gpu);
-    const Eigen::MatrixXd left = block.llt().solve(Eigen::MatrixXd::Identity(count, count));
-    const Eigen::VectorXd weights = weights_(of_gpu);
-    const Eigen::VectorXd error = left * weights;
-    for (Eigen::Index i = 0; i < count; ++i) {
-      errors.push_back(std::abs(error[i]) / std::sqrt(left(i, i)));
-    }
-  }
-  std::ranges::sort(errors);
-  const auto at = static_cast<std::size_t>(0.9 * static_cast<double>(errors.size() - 1));
-  width_of_new_gpu_ = gpus.size() > 1 ? (kNormal90 + errors[at]) / 2 : 2 * kNormal90;
-  const double freedom = std::max(2.0, static_cast<double>(families.size()) - 1);
-  width_of_new_family_ =
-      boost::math::quantile(boost::math::students_t_distribution<double>(freedom), 0.95);
+  std::vector<JobGroups> groups;
+  for (const StepRow& row : rows_) groups.push_back(row.groups);
+  // Without some rows the coefficients are fitted anew, from those of all. The covariance stays, so that one
+  // factorisation gives the errors in closed form (Rasmussen and Williams 2006, section 5.4.2, for blocks of rows):
+  // with P the inverse and L the rows left out, they have the mean P_LL^-1 (P r)_L and the covariance P_LL^-1.
+  spread_ = ErrorSpread(
+      held_out_errors(groups, options.seed, kRowFolds,
+                      [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
+                        std::vector<HeldOutError> errors;
+                        if (train.size() < kFewestWithout) return errors;
+                        std::vector<const StepRow*> known;
+                        std::vector<bool> is_known(rows_.size(), false);
+                        for (const std::size_t j : train) {
+                          known.push_back(&rows_[j]);
+                          is_known[j] = true;
+                        }
+                        const Terms coefficients = exponentials(
+                            fitted_coefficients(known, log_coefficients_, prior, options.constants,
+                                                {kHeldOutSteps, kHeldOutConverged}));
+                        Eigen::VectorXd residual(size);
+                        std::vector<Eigen::Index> left_out;
+                        std::vector<std::size_t> place(rows_.size(), 0);  // among those left out
+                        for (std::size_t j = 0; j < rows_.size(); ++j) {
+                          const auto at = static_cast<Eigen::Index>(j);
+                          residual[at] =
+                              rows_[j].log_ms - log_physics(rows_[j].terms, coefficients);
+                          if (is_known[j]) continue;
+                          place[j] = left_out.size();
+                          left_out.push_back(at);
+                        }
+                        const auto count = static_cast<Eigen::Index>(left_out.size());
+                        const Eigen::MatrixXd block = inverse(left_out, left_out);
+                        const Eigen::MatrixXd covariance =
+                            block.llt().solve(Eigen::MatrixXd::Identity(count, count));
+                        const Eigen::VectorXd weights = (inverse * residual)(left_out);
+                        const Eigen::VectorXd error = covariance * weights;
+                        for (const std::size_t j : test) {
+                          const auto at = static_cast<Eigen::Index>(place[j]);
+                          HeldOutError one;
+                          one.job = j;
+                          one.error = error[at];
+                          one.scale = std::sqrt(covariance(at, at));
+                          if (std::isfinite(one.error) && one.scale > 0) errors.push_back(one);
+                        }
+                        return errors;
+                      }),
+      kNormal90);
 }
 
 StepTimeProcess StepTimeProcess::fit(std::vector<StepRow> rows, bool inference,
-                                     const PhysicsConstants& constants) {
+                                     const PredictorOptions& options) {
   StepTimeProcess process;
   process.rows_ = std::move(rows);
   process.libraries_ =
       std::ranges::any_of(process.rows_, [](const StepRow& row) { return row.library != 0; });
-  process.fit_coefficients(inference, constants);
+  const Coefficients prior = prior_coefficients(inference);
+  process.fit_coefficients(prior, options.constants);
   for (const StepRow& row : process.rows_) process.shares_.push_back(process.shares(row));
-  process.fit_variances(constants);
+  process.fit_variances(options.constants);
   process.solve();
-  process.set_widths();
+  if (options.intervals) process.fit_spread(prior, options);
   return process;
 }
 
@@ -359,7 +427,8 @@ StepTimeProcess StepTimeProcess::built_in(bool inference) {
   for (std::size_t k = 0; k < process.variances_.size(); ++k) {
     process.variances_[k] = kPriorDeviations[k] * kPriorDeviations[k];
   }
-  process.width_of_new_gpu_ = process.width_of_new_family_ = kWidthWithoutRows;
+  process.spread_ =
+      ErrorSpread(-kWidthWithoutRows, kWidthWithoutRows, kWidthWithoutRows * kNormal99 / kNormal90);
   return process;
 }
 
@@ -373,14 +442,11 @@ StepTimeProcess StepTimeProcess::with(std::span<const StepRow> more) const {
 Prediction StepTimeProcess::predict(const StepRow& row) const {
   const std::array<double, 3> own = shares(row);
   Eigen::VectorXd k(static_cast<Eigen::Index>(rows_.size()));
-  bool known_gpu = false, known_family = false;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const auto values = kernels(row, own, rows_[i], shares_[i]);
     double sum = 0;
     for (std::size_t c = 0; c < kKernels; ++c) sum += variances_[c] * values[c];
     k[static_cast<Eigen::Index>(i)] = sum;
-    known_gpu = known_gpu || same(row.groups.gpu, rows_[i].groups.gpu) > 0;
-    known_family = known_family || same(row.groups.family, rows_[i].groups.family) > 0;
   }
   // The prior variance of a row: all its groups equal themselves, known or not.
   const double alike = own[0] * own[0] + own[1] * own[1] + own[2] * own[2];
@@ -398,13 +464,11 @@ Prediction StepTimeProcess::predict(const StepRow& row) const {
   }
   const double variance = std::max(0.0, prior - explained) + variances_[kKernels];
   const double mean = physics(row) + residual;
-  const double deviation = std::sqrt(variance);
-  const double width = !known_family ? width_of_new_family_
-                       : !known_gpu  ? width_of_new_gpu_
-                                     : kNormal90;
-  const double safe = width * kNormal99 / kNormal90;
-  return {math::exp(mean - variance), math::exp(mean - width * deviation),
-          math::exp(mean + width * deviation), math::exp(mean + safe * deviation)};
+  Prediction p =
+      spread_.around(mean, std::sqrt(variance), seen_.level(row.groups), math::exp(kMostLogMs));
+  p.median = math::exp(mean - variance);
+  p.lo = std::min(p.lo, p.median);
+  return p;
 }
 
 nlohmann::json StepTimeProcess::save() const {
@@ -424,7 +488,7 @@ nlohmann::json StepTimeProcess::save() const {
           {"digests", packed(digests)},
           {"coefficients", packed(std::vector(log_coefficients_.begin(), log_coefficients_.end()))},
           {"variances", packed(std::vector(variances_.begin(), variances_.end()))},
-          {"widths", packed(std::vector{width_of_new_gpu_, width_of_new_family_})}};
+          {"spread", spread_.save()}};
 }
 
 StepTimeProcess StepTimeProcess::load(const nlohmann::json& state) {
@@ -472,9 +536,7 @@ StepTimeProcess StepTimeProcess::load(const nlohmann::json& state) {
   for (const double variance : process.variances_) {
     if (!(variance > 0)) throw std::invalid_argument("a variance is not above 0");
   }
-  const std::vector<double> widths = finite_doubles(state, "widths", 2);
-  process.width_of_new_gpu_ = widths[0];
-  process.width_of_new_family_ = widths[1];
+  process.spread_ = ErrorSpread::load(state.at("spread"));
   process.solve();
   return process;
 }

@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <nlohmann/json_fwd.hpp>
 
+#include "predictors/held_out.hpp"
 #include "predictors/physics/time_terms.hpp"
 #include "predictors/predictor.hpp"
 
@@ -40,7 +41,7 @@ class StepTimeProcess {
 
   /// `inference`: priors of the coefficients are a third, because there is no backward pass.
   static StepTimeProcess fit(std::vector<StepRow> rows, bool inference,
-                             const PhysicsConstants& constants = {});
+                             const PredictorOptions& options);
   /// Without rows: coefficients as fitted to public measurements (predictors/catalog.hpp), variances as before a fit.
   static StepTimeProcess built_in(bool inference);
   /// The same with more rows; coefficients and variances stay.
@@ -53,26 +54,27 @@ class StepTimeProcess {
   static StepTimeProcess load(const nlohmann::json& state);
 
  private:
-  struct Inputs;  ///< of the kernels, for a list of rows
+  using Coefficients = std::array<double, StepRow::kTerms>;
 
   double physics(const StepRow& row) const;  ///< ln ms
   std::array<double, 3> shares(const StepRow& row) const;
   std::array<double, kKernels> kernels(const StepRow& a, const std::array<double, 3>& shares_a,
                                        const StepRow& b,
                                        const std::array<double, 3>& shares_b) const;
-  void fit_coefficients(bool inference, const PhysicsConstants& constants);
+  void fit_coefficients(const Coefficients& prior, const PhysicsConstants& constants);
   void fit_variances(const PhysicsConstants& constants);
-  void set_widths();
+  /// Intervals from errors on rows, models, families, GPU types and architectures left out.
+  void fit_spread(const Coefficients& prior, const PredictorOptions& options);
   Eigen::MatrixXd covariance() const;
   void solve();
 
   std::vector<StepRow> rows_;
-  std::array<double, StepRow::kTerms> log_coefficients_{};
+  Coefficients log_coefficients_{};
   std::array<double, kKernels + 1> variances_{};  ///< the noise last
   bool libraries_ = false;                        ///< versions of cuDNN are known
-  double width_of_new_gpu_ = 0;                   ///< in standard deviations
-  double width_of_new_family_ = 0;
+  ErrorSpread spread_;                            ///< in standard deviations of the posterior
   // What solve() sets.
+  SeenGroups seen_;
   std::vector<std::array<double, 3>> shares_;
   std::optional<Eigen::LLT<Eigen::MatrixXd>> factor_;  ///< none without rows
   Eigen::VectorXd weights_;

@@ -41,7 +41,7 @@ std::shared_ptr<const StepTimeProcess> fit_phase(std::vector<StepRow> rows, bool
     rows.resize(kMostFittedRows);
   }
   return std::make_shared<const StepTimeProcess>(
-      StepTimeProcess::fit(std::move(rows), inference, options.constants));
+      StepTimeProcess::fit(std::move(rows), inference, options));
 }
 
 }  // namespace

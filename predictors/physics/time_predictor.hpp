@@ -25,13 +25,13 @@
 /// variances are those of greatest posterior density around prior ones. So a few measured rows of a new GPU type, host
 /// or model settle its effects.
 ///
-/// The median printed is exp(mean - variance), which has the least mean relative error. Intervals are of the
-/// posterior; for a GPU type that was not fitted they are widened as far as errors on whole types held out demand,
-/// for a family by Student's t with as many degrees of freedom as there are other families.
+/// The median printed is exp(mean - variance), which has the least mean relative error. Intervals are the posterior's
+/// deviation times quantiles of errors on rows left out within the fit (held_out.hpp), by what is unknown: model, family,
+/// GPU type, architecture, or both. For each part left out the coefficients are fitted anew; the covariance stays.
 ///
 /// Known error (experiments/predictors/README.md), mean absolute percentage error of jobs held out: training,
 /// random jobs 3.5, unseen families 9.1, unseen GPU types 10.2, with five known rows 6.1; inference 3.4, 11.0 and
-/// 15.2; older GPUs, unseen GPU types 6.9, unseen families 32.1, of which the 90 % intervals hold 76 %, else 86 to 94 %.
+/// 15.2; older GPUs, unseen GPU types 6.9, unseen families 32.1. The 90 % intervals hold 88 to 95 %.
 ///
 /// A predictor keeps at most 1,500 rows per phase.
 namespace corun::inline predictors {

@@ -209,7 +209,7 @@ double UtilisationPredictor::log_median(const Job& job) const {
 std::unique_ptr<Predictor> UtilisationPredictor::fit(std::span<const MeasuredJob> jobs,
                                                      const PredictorOptions& options) {
   std::vector<const MeasuredJob*> known;
-  std::vector<const PredictorJob*> described;
+  std::vector<JobGroups> groups;
   std::vector<Job> figures;
   for (const MeasuredJob& job : jobs) {
     if (std::isnan(job.value)) continue;
@@ -219,14 +219,14 @@ std::unique_ptr<Predictor> UtilisationPredictor::fit(std::span<const MeasuredJob
     const auto one = job_of(job.job);
     if (!one) continue;
     known.push_back(&job);
-    described.push_back(&job.job);
+    groups.push_back(job.job.groups);
     figures.push_back(*one);
   }
   auto p = std::make_unique<UtilisationPredictor>(learn(known, figures, options, kEnsemblesOfFit));
-  p->seen_ = SeenGroups(described);
+  p->seen_ = SeenGroups(groups);
   if (!options.intervals) return p;
   p->spread_ = ErrorSpread(held_out_errors(
-      described, options.seed,
+      groups, options.seed, {},
       [&](std::span<const std::size_t> train, std::span<const std::size_t> test) {
         std::vector<const MeasuredJob*> part;
         std::vector<Job> of_part;
@@ -239,6 +239,7 @@ std::unique_ptr<Predictor> UtilisationPredictor::fit(std::span<const MeasuredJob
         const UtilisationPredictor without = learn(part, of_part, options, 1);
         for (const std::size_t j : test) {
           HeldOutError error;
+          error.job = j;
           error.error = math::log1p(known[j]->value) - without.log_median(figures[j]);
           errors.push_back(error);
         }
@@ -256,8 +257,7 @@ std::vector<Prediction> UtilisationPredictor::predict(std::span<const PredictorJ
       out.emplace_back();
       continue;
     }
-    Prediction p =
-        spread_.around(log_median(*one), 1, seen_.familiarity(job.groups), 1 + kMostPercent);
+    Prediction p = spread_.around(log_median(*one), 1, seen_.level(job.groups), 1 + kMostPercent);
     for (double* value : {&p.median, &p.lo, &p.hi, &p.safe}) *value = std::max(0.0, *value - 1);
     out.push_back(p);
   }

@@ -27,7 +27,7 @@
 /// Fitted on one GPU type (A100), as public measurements are of that type alone. Known error
 /// (experiments/predictors/README.md), root mean square of the error of ln(1 + u): convolutional networks, random jobs
 /// 0.063 (2.2 points of utilisation on average), unseen architectures 0.070 (2.5); MLPs 0.151 and 0.160. The 90 %
-/// intervals hold 89 to 94 %. On other GPU types no error is known.
+/// intervals hold 89 to 95 %. On other GPU types no error is known.
 namespace corun::inline predictors {
 
 class UtilisationPredictor final : public Predictor {

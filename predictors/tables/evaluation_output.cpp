@@ -20,7 +20,7 @@ struct ScoreColumn {
   int decimals;
   double (*of)(const PredictionScore&);
 };
-constexpr std::array<ScoreColumn, 8> kScores{{
+constexpr std::array<ScoreColumn, 10> kScores{{
     {"jobs", "jobs", 0, [](const PredictionScore& s) { return static_cast<double>(s.jobs); }},
     {"mape_pct", "MAPE %", 1, [](const PredictionScore& s) { return s.mape; }},
     {"median_ape_pct", "median %", 1, [](const PredictionScore& s) { return s.median_ape; }},
@@ -29,6 +29,10 @@ constexpr std::array<ScoreColumn, 8> kScores{{
     {"rmsle", "RMSLE", 3, [](const PredictionScore& s) { return s.rmsle; }},
     {"coverage_pct", "coverage %", 1, [](const PredictionScore& s) { return s.coverage; }},
     {"width_pct", "width %", 0, [](const PredictionScore& s) { return s.width; }},
+    {"least_group_coverage_pct", "least group %", 1,
+     [](const PredictionScore& s) { return s.least_coverage; }},
+    {"most_group_coverage_pct", "most group %", 1,
+     [](const PredictionScore& s) { return s.most_coverage; }},
 }};
 
 struct OomColumn {
@@ -54,8 +58,10 @@ std::string number_text(double value, int decimals) {
 }
 
 std::string held_out_text(const PredictorEvaluation& e) {
-  std::string text =
-      e.split == JobSplit::kRandom ? "random jobs" : fmt::format("unseen {}", name_of(e.split));
+  std::string text = e.split == JobSplit::kRandom ? "random jobs"
+                     : e.split == JobSplit::kFamilyAndGpu
+                         ? "unseen family and gpu"
+                         : fmt::format("unseen {}", name_of(e.split));
   if (e.known > 0) text += fmt::format(", {} known", e.known);
   return text;
 }

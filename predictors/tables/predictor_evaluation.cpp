@@ -21,11 +21,33 @@ namespace {
 constexpr int kOuterFolds = 10;
 /// Up to so many groups, each is a fold of its own.
 constexpr std::size_t kMostSingleGroups = 16;
+/// Of families and of GPU types, where both are held out: each pair of folds is a fit.
+constexpr std::size_t kFoldsOfEither = 5;
+/// Where so much is left out, too few jobs may remain for a fit: such a pair of folds is not scored.
+constexpr std::ptrdiff_t kFewestToFit = 20;
+/// A group's own coverage is told from so many jobs.
+constexpr std::size_t kFewestOfGroup = 20;
 
-std::size_t group_of(JobSplit split) {
-  return split == JobSplit::kModel    ? std::size_t{0}
-         : split == JobSplit::kFamily ? std::size_t{1}
-                                      : std::size_t{2};
+/// The group of a row that `split` keeps together; empty if it is not named.
+std::string group_of(const JobTableRow& row, JobSplit split) {
+  const auto name = [&](JobGroup group) { return row.names.at(static_cast<std::size_t>(group)); };
+  switch (split) {
+    case JobSplit::kRandom:
+      return {};
+    case JobSplit::kModel:
+      return name(JobGroup::kModel);
+    case JobSplit::kFamily:
+      return name(JobGroup::kFamily);
+    case JobSplit::kGpu:
+      return name(JobGroup::kGpu);
+    case JobSplit::kArchitecture:
+      return row.job.groups.architecture == 0 ? "" : std::to_string(row.job.groups.architecture);
+    case JobSplit::kFamilyAndGpu: {
+      const std::string family = name(JobGroup::kFamily), gpu = name(JobGroup::kGpu);
+      return family.empty() || gpu.empty() ? "" : family + '\n' + gpu;
+    }
+  }
+  throw std::logic_error("no such split");
 }
 
 /// The rows that count.
@@ -38,23 +60,64 @@ std::vector<std::size_t> scored_rows(const JobTable& table) {
   return rows;
 }
 
-/// The fold of each of `rows`.
-std::vector<int> outer_folds(const JobTable& table, std::span<const std::size_t> rows,
-                             JobSplit split, std::uint64_t seed) {
-  if (split == JobSplit::kRandom) {
-    return assign_folds(rows.size(), {std::min(kOuterFolds, static_cast<int>(rows.size())), seed});
-  }
+/// The fold of each of `rows` if groups stay together: one per group if these are at most `most_single`, else
+/// `most` folds of groups.
+std::vector<int> folds_of_groups(const JobTable& table, std::span<const std::size_t> rows,
+                                 JobSplit split, std::size_t most_single, int most,
+                                 std::uint64_t seed) {
   std::map<std::string, std::size_t> number;
   std::vector<std::size_t> group;
   for (const std::size_t r : rows) {
-    const std::string& name = table.rows[r].names.at(group_of(split));
-    group.push_back(number.emplace(name, number.size()).first->second);
+    group.push_back(number.emplace(group_of(table.rows[r], split), number.size()).first->second);
   }
   const std::size_t groups = number.size();
-  const int folds = groups <= kMostSingleGroups ? static_cast<int>(groups) : kOuterFolds;
+  const int folds = groups <= most_single ? static_cast<int>(groups) : most;
   const std::vector<int> of_group = assign_folds(groups, {folds, seed});
   std::vector<int> out;
   for (const std::size_t g : group) out.push_back(of_group[g]);
+  return out;
+}
+
+/// The rows of a fit and those that it predicts.
+struct OuterFold {
+  std::vector<std::size_t> train, test;
+};
+
+std::vector<OuterFold> outer_folds(const JobTable& table, std::span<const std::size_t> rows,
+                                   JobSplit split, std::uint64_t seed) {
+  std::vector<OuterFold> out;
+  if (split == JobSplit::kFamilyAndGpu) {
+    const auto folds = [&](JobSplit of) {
+      return folds_of_groups(table, rows, of, kFoldsOfEither, static_cast<int>(kFoldsOfEither),
+                             seed);
+    };
+    const std::vector<int> families = folds(JobSplit::kFamily), gpus = folds(JobSplit::kGpu);
+    for (int family = 0; family <= *std::ranges::max_element(families); ++family) {
+      for (int gpu = 0; gpu <= *std::ranges::max_element(gpus); ++gpu) {
+        OuterFold fold;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          const bool of_family = families[i] == family, of_gpu = gpus[i] == gpu;
+          if (of_family && of_gpu) fold.test.push_back(rows[i]);
+          if (!of_family && !of_gpu) fold.train.push_back(rows[i]);
+        }
+        const auto measured = std::ranges::count_if(
+            fold.train, [&](std::size_t r) { return !std::isnan(table.rows[r].value); });
+        if (!fold.test.empty() && measured >= kFewestToFit) out.push_back(std::move(fold));
+      }
+    }
+    return out;
+  }
+  const std::vector<int> folds =
+      split == JobSplit::kRandom
+          ? assign_folds(rows.size(), {std::min(kOuterFolds, static_cast<int>(rows.size())), seed})
+          : folds_of_groups(table, rows, split, kMostSingleGroups, kOuterFolds, seed);
+  out.resize(static_cast<std::size_t>(*std::ranges::max_element(folds)) + 1);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t fold = 0; fold < out.size(); ++fold) {
+      (static_cast<std::size_t>(folds[i]) == fold ? out[fold].test : out[fold].train)
+          .push_back(rows[i]);
+    }
+  }
   return out;
 }
 
@@ -120,18 +183,21 @@ double percent(double part, double of) { return of > 0 ? 100 * part / of : kNaN;
 }  // namespace
 
 std::string_view name_of(JobSplit split) {
-  constexpr std::array<std::string_view, 4> kNames{"random", "model", "family", "gpu"};
+  constexpr std::array<std::string_view, 6> kNames{"random", "model",        "family",
+                                                   "gpu",    "architecture", "family+gpu"};
   return kNames.at(static_cast<std::size_t>(split));
 }
 
 std::vector<JobSplit> job_splits(const JobTable& table) {
   const std::vector<std::size_t> rows = scored_rows(table);
   std::vector<JobSplit> splits;
-  for (const JobSplit split : {JobSplit::kModel, JobSplit::kFamily, JobSplit::kGpu}) {
+  const auto has = [&](JobSplit split) { return std::ranges::find(splits, split) != splits.end(); };
+  for (const JobSplit split :
+       {JobSplit::kModel, JobSplit::kFamily, JobSplit::kGpu, JobSplit::kArchitecture}) {
     std::map<std::string, std::size_t> names;
     bool named = true;
     for (const std::size_t r : rows) {
-      const std::string& name = table.rows[r].names.at(group_of(split));
+      const std::string name = group_of(table.rows[r], split);
       named = named && !name.empty();
       ++names[name];
     }
@@ -139,6 +205,7 @@ std::vector<JobSplit> job_splits(const JobTable& table) {
     const bool grouped = names.size() > 1 && names.size() < rows.size();
     if (named && grouped) splits.push_back(split);
   }
+  if (has(JobSplit::kFamily) && has(JobSplit::kGpu)) splits.push_back(JobSplit::kFamilyAndGpu);
   splits.push_back(JobSplit::kRandom);
   return splits;
 }
@@ -171,6 +238,31 @@ PredictionScore score_of(const JobTable& table, const HeldOutPredictions& held_o
   score.coverage = percent(covered, n);
   score.width = percent(width, n);
   return score;
+}
+
+void score_groups(const JobTable& table, const HeldOutPredictions& held_out, JobSplit split,
+                  PredictionScore& score) {
+  struct Counts {
+    std::size_t jobs = 0, covered = 0;
+  };
+  std::map<std::string, Counts> groups;
+  if (split == JobSplit::kRandom) return;
+  for (std::size_t i = 0; i < held_out.rows.size(); ++i) {
+    const JobTableRow& row = table.rows[held_out.rows[i]];
+    const Prediction& p = held_out.predictions[i];
+    if (std::isnan(row.value) || std::isnan(p.median)) continue;
+    Counts& counts = groups[group_of(row, split)];
+    ++counts.jobs;
+    counts.covered += p.lo <= row.value && row.value <= p.hi ? 1 : 0;
+  }
+  for (const auto& [name, counts] : groups) {
+    if (counts.jobs < kFewestOfGroup) continue;
+    const double coverage =
+        percent(static_cast<double>(counts.covered), static_cast<double>(counts.jobs));
+    ++score.groups;
+    if (!(score.least_coverage <= coverage)) score.least_coverage = coverage;
+    if (!(score.most_coverage >= coverage)) score.most_coverage = coverage;
+  }
 }
 
 OomScore oom_score(const JobTable& table, const HeldOutPredictions& held_out, std::size_t which,
@@ -214,20 +306,12 @@ std::vector<PredictorEvaluation> evaluate_predictors(
   std::vector<PredictorEvaluation> evaluations;
   std::vector<FoldTask> tasks;
   for (const JobSplit split : options.splits) {
-    const std::vector<int> folds = outer_folds(table, rows, split, options.seed);
-    const int count = *std::ranges::max_element(folds) + 1;
+    const std::vector<OuterFold> folds = outer_folds(table, rows, split, options.seed);
     for (const std::size_t known : options.known) {
       if (known > 0 && split == JobSplit::kRandom) continue;
       for (const PredictorEntry* entry : options.predictors) {
-        for (int fold = 0; fold < count; ++fold) {
-          FoldTask task;
-          task.evaluation = evaluations.size();
-          task.entry = entry;
-          task.known = known;
-          for (std::size_t i = 0; i < rows.size(); ++i) {
-            (folds[i] == fold ? task.test : task.train).push_back(rows[i]);
-          }
-          tasks.push_back(std::move(task));
+        for (const OuterFold& fold : folds) {
+          tasks.push_back({evaluations.size(), entry, fold.train, fold.test, known, {}});
         }
         evaluations.push_back({split, known, std::string(entry->name), {}, {}});
       }
@@ -261,7 +345,9 @@ std::vector<PredictorEvaluation> evaluate_predictors(
       }
     }
     evaluations[e].score = score_of(table, all);
-    if (!options.intervals) {
+    if (options.intervals) {
+      score_groups(table, all, evaluations[e].split, evaluations[e].score);
+    } else {
       evaluations[e].score.coverage = evaluations[e].score.width = kNaN;
       continue;
     }

@@ -14,8 +14,18 @@
 namespace corun::inline predictors {
 
 /// What is held out.
-enum class JobSplit : std::uint8_t { kRandom, kModel, kFamily, kGpu };
-std::string_view name_of(JobSplit split);  ///< "random", "model", "family", "gpu"
+enum class JobSplit : std::uint8_t {
+  kRandom,
+  kModel,
+  kFamily,
+  kGpu,           ///< type
+  kArchitecture,  ///< of the GPU type
+  /// Jobs of an unseen family on an unseen GPU type; those without which fewer than twenty measured jobs are left to a
+  /// fit are not scored.
+  kFamilyAndGpu,
+};
+/// "random", "model", "family", "gpu", "architecture", "family+gpu"
+std::string_view name_of(JobSplit split);
 
 /// The splits that the table allows: those of which it has two groups.
 std::vector<JobSplit> job_splits(const JobTable& table);
@@ -37,6 +47,9 @@ struct PredictionScore {
   double rmsle = kNaN;       ///< root mean square of ln(1 + predicted) - ln(1 + measured)
   double coverage = kNaN;    ///< share of measured values within lo to hi [%]
   double width = kNaN;       ///< mean of (hi - lo) / predicted [%]
+  // Of the groups held out that have twenty scored jobs: how many, and the least and the greatest of their coverages [%].
+  std::size_t groups = 0;
+  double least_coverage = kNaN, most_coverage = kNaN;
 };
 
 /// Jobs that do not fit into a GPU's memory.
@@ -78,6 +91,9 @@ std::vector<PredictorEvaluation> evaluate_predictors(
 
 /// The figures of the predictions for rows of a table.
 PredictionScore score_of(const JobTable& table, const HeldOutPredictions& predictions);
+/// Adds the coverage of the groups that `split` held out.
+void score_groups(const JobTable& table, const HeldOutPredictions& predictions, JobSplit split,
+                  PredictionScore& score);
 /// `which`: position of the capacity in `predictions.runs_out`.
 OomScore oom_score(const JobTable& table, const HeldOutPredictions& predictions, std::size_t which,
                    double capacity_mib);

@@ -19,7 +19,7 @@ namespace corun::inline predictors {
 
 namespace {
 
-constexpr SealedKind kPredictorKind{"predictor", 2, "fit it again with `corun predictor fit`"};
+constexpr SealedKind kPredictorKind{"predictor", 3, "fit it again with `corun predictor fit`"};
 constexpr std::size_t kMostAbout = 400;
 constexpr JsonLimits kLimits{16, std::size_t{1} << 20U};
 

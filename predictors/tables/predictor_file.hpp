@@ -7,7 +7,7 @@
 #include "predictors/catalog.hpp"
 #include "support/output_file.hpp"
 
-/// A fitted predictor as a file: a sealed file (support/sealed_file.hpp) of kind "predictor", version 2, whose
+/// A fitted predictor as a file: a sealed file (support/sealed_file.hpp) of kind "predictor", version 3, whose
 /// content is CBOR (RFC 8949): a map of exactly these keys,
 ///
 ///   about    what it was fitted to, one line

@@ -172,7 +172,7 @@ py::array_t<std::int64_t> consolidated_gpus(const PyView& self, const py::object
     for (py::ssize_t i = 0; i < ids.size(); ++i) leaving.insert(job_of(view, ids.data()[i]).id);
     for (std::size_t g = 0; g < view.gpus().size() && !leaving.empty(); ++g) {
       const GpuState& gpu = view.gpus()[g];
-      const auto leaves = [&](JobId job) { return leaving.contains(job); };
+      const auto leaves = [&](JobId resident) { return leaving.contains(resident); };
       if (gpu.residents.empty() || !std::ranges::all_of(gpu.residents, leaves)) continue;
       free.insert(GpuId{static_cast<std::uint32_t>(g)}, gpu.node);
     }

@@ -319,9 +319,8 @@ std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCos
   features.reserve(trace.jobs.size() * costs.model->features().size());
   for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
     const Profile& profile = trace.jobs[j].spec.profile;
-    for (const double x :
-         features_of(trace, j, profile, costs.model->features(), ImputedProfiles::kBelieved)) {
-      features.push_back(x);
+    for (const SpeedTable::Feature& feature : costs.model->features()) {
+      features.push_back(feature_of(trace, j, profile, feature, ImputedProfiles::kBelieved));
     }
   }
   return std::make_unique<InterferenceWorld>(costs.measured, costs.model, keys_of(trace),

@@ -100,7 +100,8 @@ constexpr auto kTopics = std::to_array<Topic>({
      "cpu_milli memory_mib cluster.cpu_milli_per_node kube-default", "docs/policies.md"},
     {"inference", "serving service request requests llm token tokens", kPartly,
      "corun service gives the latency of a service alone from its load of requests; on a cluster "
-     "replicas of services run beside jobs and slow each other; inference without requests is a "
+     "replicas of services run beside jobs and slow each other; live mode measures services beside "
+     "jobs, and has none in a queue; inference without requests is a "
      "job "
      "of fixed length with a profile",
      "workload.services priority solo_s gpu_util_pct", "docs/services.md"},

@@ -126,7 +126,7 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
                                       const Trace& trace, const TraceJob& found,
                                       const GpuCounts::ByType& by_type, const std::string& queue) {
   const JobSpec& job = found.spec;
-  const std::string name = "job " + in_quotes(found.name);
+  const auto name = [&] { return "job " + in_quotes(found.name); };
   std::int64_t gpus = 0;
   std::string types;
   for (std::size_t t = 0; t < by_type.size(); ++t) {
@@ -138,7 +138,7 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
     const char* key = config.cluster.path       ? "cluster.path"
                       : config.cluster.machines ? "cluster.machines"
                                                 : "cluster.nodes";
-    return Refusal{config.place(key), name + " needs " + std::to_string(job.gpus) +
+    return Refusal{config.place(key), name() + " needs " + std::to_string(job.gpus) +
                                           " GPUs at once" + printable(types) + ", the " + queue +
                                           " has " + std::to_string(gpus) + "; " +
                                           larger_cluster(config, trace)};
@@ -146,17 +146,17 @@ std::optional<Refusal> refusal_of_job(const Config& config, const BeliefBuilder&
   const int clusters = beliefs.initial_knowledge().clusters();
   if (beliefs.labels_hold() && found.cluster >= clusters) {
     return Refusal{config.place("workload.path"),
-                   name + " is of cluster " + std::to_string(found.cluster) +
+                   name() + " is of cluster " + std::to_string(found.cluster) +
                        ", expected clusters 0 to " + std::to_string(clusters - 1) +
                        " or none given"};
   }
   if (job.gpu_models != 0 && config.probing.probes > 0) {
     return Refusal{config.place("probing.probes"),
-                   name + " names GPU types: jobs that are probed run on any; leave probing out"};
+                   name() + " names GPU types: jobs that are probed run on any; leave probing out"};
   }
   if (job.gpus > 1 && config.probing.probes > 0) {
     return Refusal{config.place("probing.probes"),
-                   name + " asks for " + std::to_string(job.gpus) +
+                   name() + " asks for " + std::to_string(job.gpus) +
                        " GPUs: jobs that are probed want one GPU each; leave probing out"};
   }
   return std::nullopt;

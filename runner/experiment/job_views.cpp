@@ -54,8 +54,8 @@ JobEstimates with_measured_profiles(JobEstimates estimates) {
 
 namespace {
 
-/// The profile of a job, or of one of its phases, as policies see it.
-Profile seen(const JobEstimates& estimates, JobId id, Profile profile) {
+/// Makes the profile of a job, or of one of its phases, what policies see of it.
+void estimate_profile(const JobEstimates& estimates, JobId id, Profile& profile) {
   constexpr double kMostPercent = 100;
   const EstimatesConfig& config = estimates.config;
   profile.mem_used_mib = estimated(profile.mem_used_mib, memory_factor(estimates, id));
@@ -63,7 +63,6 @@ Profile seen(const JobEstimates& estimates, JobId id, Profile profile) {
   util = estimated(util, estimate_factor(config.utilisation, config.utilisation_sigma,
                                          estimates.seed, Stream::kUtilisationEstimates, id));
   if (util && config.utilisation == EstimateKind::kLognormal) util = std::min(*util, kMostPercent);
-  return profile;
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ JobView job_view(const JobEstimates& estimates, const Trace& trace, JobId id) {
     view.steps_per_s = job.steps_per_s / *factor;
   }
   if (view.estimate && job.steps > 0) view.steps = job.steps;
-  view.profile = seen(estimates, id, job.profile);
+  estimate_profile(estimates, id, view.profile);
   return view;
 }
 
@@ -139,7 +138,9 @@ JobSource job_source(const JobEstimates& estimates, const Trace& trace, const Jo
       });
   source.profile_in = [estimates, &trace](JobId job, std::uint32_t phase) {
     const std::size_t place = trace.jobs[index(job)].spec.first_phase + phase;
-    return seen(estimates, job, trace.phases[place].spec.profile);
+    Profile profile = trace.phases[place].spec.profile;
+    estimate_profile(estimates, job, profile);
+    return profile;
   };
   return source;
 }

@@ -4,14 +4,20 @@
 
 namespace corun::inline runner {
 
+double feature_of(const Trace& trace, std::size_t job, const Profile& profile,
+                  const SpeedTable::Feature& wanted, ImputedProfiles imputed) {
+  const auto at = std::ranges::find(trace.feature_list, wanted);
+  if (at == trace.feature_list.end()) return feature_value(profile, wanted, imputed);
+  return trace.jobs[job].features[static_cast<std::size_t>(at - trace.feature_list.begin())];
+}
+
 std::vector<double> features_of(const Trace& trace, std::size_t job, const Profile& profile,
                                 const std::vector<SpeedTable::Feature>& wanted,
                                 ImputedProfiles imputed) {
-  std::vector<double> values = feature_values(profile, wanted, imputed);
-  for (std::size_t f = 0; f < wanted.size(); ++f) {
-    const auto at = std::ranges::find(trace.feature_list, wanted[f]);
-    if (at == trace.feature_list.end()) continue;
-    values[f] = trace.jobs[job].features[static_cast<std::size_t>(at - trace.feature_list.begin())];
+  std::vector<double> values;
+  values.reserve(wanted.size());
+  for (const SpeedTable::Feature& feature : wanted) {
+    values.push_back(feature_of(trace, job, profile, feature, imputed));
   }
   return values;
 }

@@ -10,9 +10,12 @@
 /// The features of a job that interference models use.
 namespace corun::inline runner {
 
-/// The values of the features `wanted`, one each in that order, from the trace's features of the
-/// job, else from its profile. NaN: unknown. `imputed`: whether a stand-in for an unpublished
-/// profile counts.
+/// The value of the feature `wanted` from the trace's features of the job, else from its profile. NaN:
+/// unknown. `imputed`: whether a stand-in for an unpublished profile counts.
+double feature_of(const Trace& trace, std::size_t job, const Profile& profile,
+                  const SpeedTable::Feature& wanted, ImputedProfiles imputed);
+
+/// The same for several features, in their order.
 std::vector<double> features_of(const Trace& trace, std::size_t job, const Profile& profile,
                                 const std::vector<SpeedTable::Feature>& wanted,
                                 ImputedProfiles imputed);

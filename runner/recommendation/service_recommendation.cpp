@@ -30,14 +30,17 @@ class StretchedService {
     double busy = 0;  ///< share of time in which a replica works
   };
 
-  StretchedService(const ServicePlan& plan, std::uint64_t seed, std::uint64_t entity)
-      : plan_(plan), seed_(seed), entity_(entity) {}
+  /// `on_answer` is called after each stretch of the load that was not asked for before.
+  StretchedService(const ServicePlan& plan, std::uint64_t seed, std::uint64_t entity,
+                   std::function<void()> on_answer)
+      : plan_(plan), seed_(seed), entity_(entity), on_answer_(std::move(on_answer)) {}
 
   const At& at(int step) {
     const auto known = known_.find(step);
     if (known != known_.end()) return known->second;
     const StepFunction stretch(1 + static_cast<double>(step) / kStepsPerUnit);
     const QueueResult result = served(stretch);
+    on_answer_();
     return known_
         .emplace(step,
                  At{result.latency.share_within(from_seconds(plan_.goal_s)), result.utilisation()})
@@ -82,6 +85,7 @@ class StretchedService {
   const ServicePlan& plan_;
   std::uint64_t seed_;
   std::uint64_t entity_;
+  std::function<void()> on_answer_;
   std::map<int, At> known_;
 };
 
@@ -155,8 +159,9 @@ BesideService beside_service(const Belief& belief, JobId job, JobId replica,
 
 }  // namespace
 
-std::vector<ServiceRecommendation> recommend_for_services(const Experiment& experiment,
-                                                          double sure) {
+std::vector<ServiceRecommendation> recommend_for_services(
+    const Experiment& experiment, double sure,
+    const std::function<void(std::size_t, std::size_t)>& progress) {
   const std::shared_ptr<const Trace> trace = experiment.make_trace(0);
   const std::unique_ptr<World> world = experiment.make_world(*trace);
   const auto policy = experiment.make_policy(*trace, 0, experiment.policies().front(), *world);
@@ -164,10 +169,17 @@ std::vector<ServiceRecommendation> recommend_for_services(const Experiment& expe
   const std::uint64_t seed = experiment.seed_of(0);
   const std::vector<ServicePlan> plans = experiment.services().plans(seed);
 
+  // Stretches: of the search for the most, and of the jobs, which are alike if their clusters are.
+  constexpr std::size_t kOfSearch = 16;
+  const std::size_t of_service = kOfSearch + experiment.arrivals(*trace, 0).size();
   std::vector<ServiceRecommendation> all;
   for (std::size_t s = 0; s < plans.size(); ++s) {
     const ServicePlan& plan = plans[s];
-    StretchedService service(plan, seed, s);
+    std::size_t done = s * of_service;
+    const auto step = [&] {
+      if (progress) progress(std::min(++done, (s + 1) * of_service), plans.size() * of_service);
+    };
+    StretchedService service(plan, seed, s, step);
     ServiceRecommendation of;
     of.service = plan.name;
     of.goal_s = plan.goal_s;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,8 +48,10 @@ struct ServiceRecommendation {
 inline constexpr double kMostIsdOfService = 15;
 
 /// For each service of the experiment, by the belief of its first policy, which must be a Recommender
-/// (std::bad_cast). `sure`: probability from which on a job may share.
-std::vector<ServiceRecommendation> recommend_for_services(const Experiment& experiment,
-                                                          double sure);
+/// (std::bad_cast). `sure`: probability from which on a job may share. `progress(done, total)` is called as the work goes on;
+/// `total` is the most that it can be.
+std::vector<ServiceRecommendation> recommend_for_services(
+    const Experiment& experiment, double sure,
+    const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 }  // namespace corun::inline runner

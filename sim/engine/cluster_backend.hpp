@@ -11,6 +11,7 @@
 #include "sim/ids.hpp"
 #include "sim/records/event_log.hpp"
 #include "sim/records/run_record.hpp"
+#include "sim/service_traffic.hpp"
 #include "sim/time.hpp"
 #include "sim/world.hpp"
 
@@ -40,6 +41,7 @@ struct Report {
 
 /// Sorts the reports of one instant by kind; reports of one kind keep their order.
 inline void order_reports(std::span<Report> reports) {
+  if (std::ranges::is_sorted(reports, {}, &Report::kind)) return;  // a sort would allocate memory
   std::ranges::stable_sort(reports, {}, &Report::kind);
 }
 
@@ -98,6 +100,12 @@ class ClusterBackend {
   virtual std::uint32_t phase(JobId job) const {
     (void)job;
     return 0;
+  }
+
+  /// What was observed of a replica of a service until now; nothing if the cluster has no services.
+  virtual ReplicaWork replica_work(JobId replica) const {
+    (void)replica;
+    return {};
   }
 
   /// Fills `out` with the true speeds of the residents of a GPU, in their order, each relative to its speed

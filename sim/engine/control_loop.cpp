@@ -105,7 +105,9 @@ void ControlLoop::take(const Report& report) {
   switch (report.kind) {
     case ReportKind::kArrived: {
       ++arrived_;
-      jobs_.add(job) = source_.job_view(job);
+      JobView& job_view = jobs_.add(job);
+      job_view = source_.job_view(job);
+      if (job_view.service != nullptr && !lessons_) lessons_.emplace();
       note(LogKind::kArrive, job);
       if (profiles_) {
         to_profile_.push_back(job);
@@ -162,6 +164,9 @@ void ControlLoop::departed(JobId job, LogKind how, const std::optional<Reason>& 
   jobs_[job].started.reset();
   note(how, job, {}, reason);
   policy_.departed(job, how, backend_.now());
+  if (!lessons_) return;
+  const auto learnt = lessons_->left(job, how == LogKind::kFinish, backend_, jobs_);
+  if (learnt) policy_.probe_ended(*learnt);
 }
 
 /// Brings the view of a job to its present phase.
@@ -400,6 +405,7 @@ void ControlLoop::apply(const StartGroup& decision) {
     note(LogKind::kStart, j, decision.gpus, decision.reason);
   }
   backend_.start_group(decision.jobs, decision.gpus);
+  if (lessons_) lessons_->started(decision.jobs, decision.gpus, backend_, jobs_);
   if (options_.round_noise.none()) return;
   round_starts_ += static_cast<int>(decision.jobs.size());
   end_round();
@@ -491,6 +497,7 @@ void ControlLoop::note(LogKind kind, JobId job, std::span<const GpuId> gpus,
 /// Events of jobs that left their GPUs before they were reported, in order of time.
 void ControlLoop::show_late() {
   left_.reset();
+  if (late_.empty()) return;
   std::ranges::stable_sort(late_, {}, &LogEntry::at);
   for (std::size_t i = 0; i < late_.size(); ++i) {
     const LogEntry& entry = late_[i];

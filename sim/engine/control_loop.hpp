@@ -13,6 +13,7 @@
 #include "sim/engine/cluster_backend.hpp"
 #include "sim/engine/cluster_noise.hpp"
 #include "sim/engine/run_observer.hpp"
+#include "sim/engine/service_lessons.hpp"
 #include "sim/engine/waiting_queue.hpp"
 #include "sim/job.hpp"
 #include "sim/policy.hpp"
@@ -147,6 +148,7 @@ class ControlLoop {
   std::size_t passes_ = 0;
   EventLog* log_ = nullptr;
   RunObserver* observer_ = nullptr;
+  std::optional<ServiceLessons> lessons_;  ///< from the first replica of a service on
 };
 
 }  // namespace corun::inline sim

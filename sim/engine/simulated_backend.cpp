@@ -136,20 +136,24 @@ bool SimulatedBackend::is_last_phase(JobId job, const Running& running) const {
 /// The job begins a run where it stands.
 void SimulatedBackend::begin(JobId job, Active& active, std::span<const GpuId> gpus) {
   Running& running = active.running;
-  std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
-  own.assign(gpus.begin(), gpus.end());
-  running = Running{};
-  running.gpus = std::move(own);
+  if (active.runs > 0) {                               // what its last run has left
+    std::vector<GpuId> own = std::move(running.gpus);  // reuses its memory
+    running = Running{};
+    running.gpus = std::move(own);
+  }
+  running.gpus.assign(gpus.begin(), gpus.end());
   running.phase = active.phase;
   running.phase_work = standing(active).left;
-  running.spread = chosen_spread(job, active.phase, gpus);
-  ask_for_samples(job, running);
-  ask_for_tuning();
+  if (by_allocation_ != nullptr || options_.tuning != nullptr) {
+    running.spread = chosen_spread(job, active.phase, gpus);
+    ask_for_samples(job, running);
+    ask_for_tuning();
+  }
   running.noise = options_.noise.draw(job, active.runs++);
+  if (spread_jobs_.empty()) return;
   const NodeId first = state_.gpu(gpus.front()).node;
-  running.spreads = !spread_jobs_.empty() &&
-                    std::ranges::any_of(gpus, [&](GpuId g) { return state_.gpu(g).node != first; });
-  count_spread(running, 1);
+  running.spreads = std::ranges::any_of(gpus, [&](GpuId g) { return state_.gpu(g).node != first; });
+  if (running.spreads) count_spread(running, 1);
   running.beside = beside_of(running);
 }
 
@@ -183,13 +187,13 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
     list = list_of(gpus);
   }
   // On empty GPUs those of a node are alike.
-  std::vector<GpuId> first_of_nodes;
+  first_of_nodes_.clear();
   if (sole_resident) {
     state_.each_node(
-        gpus, [&](NodeId, std::span<const GpuId> own) { first_of_nodes.push_back(own.front()); });
+        gpus, [&](NodeId, std::span<const GpuId> own) { first_of_nodes_.push_back(own.front()); });
   }
   const std::span<const GpuId> unlike =
-      sole_resident ? std::span<const GpuId>(first_of_nodes) : gpus;
+      sole_resident ? std::span<const GpuId>(first_of_nodes_) : gpus;
   const std::uint32_t group = next_group_++;
   for (const JobId job : jobs) {
     Active& active = jobs_[job];
@@ -224,7 +228,8 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
                  : solo_time(job, from, work, gpus, unlike);
     };
     Duration run_solo = solo_of(standing(active), active.work_left);
-    record.whole_solo = solo_of(start_of(job), spec.work);
+    const bool has_all_work_left = active.work_left == spec.work;
+    record.whole_solo = has_all_work_left ? run_solo : solo_of(start_of(job), spec.work);
     // On a very fast GPU run_solo may round to 0, which stands for no work.
     running.has_work = active.work_left > Duration::zero();
     if (running.has_work) run_solo = std::max(run_solo, kShortestRun);
@@ -234,7 +239,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
       active.open_episodes += static_cast<int>(gpus.size());
       state_.add_alone(gpus, job);
       if (!running.will_oom) set_speed(job, active, speed * running.beside);
-      refresh_neighbours();
+      if (!stirred_nodes_.empty()) refresh_neighbours();
       return;
     }
     for (const GpuId g : gpus) occupy(job, active, g, list, exclusive);
@@ -242,7 +247,7 @@ void SimulatedBackend::place(std::span<const JobId> jobs, std::span<const GpuId>
   if (!narrowed_.empty()) narrowed_.clear();
   for (const GpuId g : gpus) show_formed(g);
   co_runner_changed(gpus);
-  refresh_neighbours();
+  if (!stirred_nodes_.empty()) refresh_neighbours();
 }
 
 void SimulatedBackend::start_profiling(JobId job, GpuId gpu) {
@@ -558,7 +563,7 @@ void SimulatedBackend::vacate_sole(JobId job, Duration solo) {
   Active& active = jobs_[job];
   active.sole_resident = false;
   account_sole(job, active);
-  count_spread(active.running, -1);
+  if (active.running.spreads) count_spread(active.running, -1);
   EpisodeRecord episode;
   episode.start = active.record.last_start;
   episode.end = now_;
@@ -573,7 +578,7 @@ void SimulatedBackend::vacate_sole(JobId job, Duration solo) {
   active.open_episodes -= static_cast<int>(active.running.gpus.size());
   if (active.open_episodes == 0 && active.finished) over_.push_back(job);
   recorder_.add(std::move(episode), std::exchange(active.running.gpus, {}));
-  refresh_neighbours();
+  if (!stirred_nodes_.empty()) refresh_neighbours();
 }
 
 /// As account() for each of its GPUs, from its start to now.
@@ -623,7 +628,7 @@ void SimulatedBackend::account_sole(JobId job, const Active& active) {
 
 void SimulatedBackend::vacate(JobId job) {
   if (options_.services != nullptr && is_replica(job)) options_.services->runs(job, now_, 0);
-  count_spread(jobs_[job].running, -1);
+  if (jobs_[job].running.spreads) count_spread(jobs_[job].running, -1);
   left_.clear();
   left_.swap(jobs_[job].running.gpus);
   for (const GpuId g : left_) {
@@ -638,7 +643,7 @@ void SimulatedBackend::vacate(JobId job) {
     finish_episode(g);
   }
   co_runner_changed(left_);
-  refresh_neighbours();
+  if (!stirred_nodes_.empty()) refresh_neighbours();
 }
 
 void SimulatedBackend::finish_episode(GpuId gpu) {

@@ -99,6 +99,9 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   const JobRecord& record(JobId job) const override { return jobs_[job].record; }
   std::uint32_t phase(JobId job) const override { return jobs_[job].running.phase; }
   std::optional<Provenance> true_speeds(GpuId gpu, std::vector<double>& out) const override;
+  ReplicaWork replica_work(JobId replica) const override {
+    return options_.services != nullptr ? options_.services->work(replica, now_) : ReplicaWork{};
+  }
   TrialRuns* trial_runs() override { return this; }
 
   /// The record of the whole run, without jobs and episodes if a sink received them. Call it once, after
@@ -269,6 +272,8 @@ class SimulatedBackend final : public ClusterBackend, private TrialRuns {
   std::vector<Device> devices_;
   std::vector<JobId> over_;  ///< left, with ended episodes, since advance() began
   std::vector<GpuId> left_;  ///< the GPUs that the last departing job left
+  /// Of the GPUs of the latest gang that started on empty ones, the first on each node.
+  std::vector<GpuId> first_of_nodes_;
   /// By node: its jobs on several nodes; empty if they do not slow each other.
   std::vector<int> spread_jobs_;
   bool tuning_asked_ = false;          ///< an event for it is pending

@@ -170,9 +170,8 @@ void SimulatedBackend::ask_for_tuning() {
   queue_.schedule(later(last, interval), EventKind::kTuning, 0);
 }
 
-/// `change` more jobs have the GPUs of this one.
+/// `change` more jobs have the GPUs of this one, which is on several nodes.
 void SimulatedBackend::count_spread(const Running& running, int change) {
-  if (spread_jobs_.empty() || !running.spreads) return;
   std::vector<NodeId> nodes;
   state_.each_node(running.gpus, [&](NodeId node, std::span<const GpuId>) {
     if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
@@ -186,7 +185,7 @@ void SimulatedBackend::count_spread(const Running& running, int change) {
 }
 
 double SimulatedBackend::beside_of(const Running& running) const {
-  if (spread_jobs_.empty() || !running.spreads) return 1;
+  if (!running.spreads) return 1;
   const bool beside = std::ranges::any_of(
       running.gpus, [this](GpuId g) { return spread_jobs_[index(state_.gpu(g).node)] > 1; });
   return beside ? by_allocation_->beside_spread_jobs() : 1;

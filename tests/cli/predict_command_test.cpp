@@ -213,8 +213,14 @@ TEST(PredictCommand, EvaluatesEverySplit) {
                                      "--known", "0,2", "--format", "json"});
   ASSERT_EQ(eval.code, 0) << eval.err;
   const auto json = nlohmann::json::parse(eval.out);
-  EXPECT_EQ(json.at("evaluations").size(), 7U);  // model, family, gpu with 0 and 2 known; random
+  EXPECT_EQ(json.at("evaluations").size(),
+            11U);  // five splits by groups with 0 and 2 known; random
   for (const auto& e : json.at("evaluations")) EXPECT_LT(e.at("mape_pct"), 40) << e;
+  // Without a family and a GPU type twenty jobs are left to most fits, not to all: the others' jobs are not scored.
+  const auto& both = json.at("evaluations")[8];
+  EXPECT_EQ(both.at("held_out"), "family+gpu");
+  EXPECT_GT(both.at("jobs"), 20);
+  EXPECT_LT(both.at("jobs"), json.at("evaluations")[0].at("jobs"));
 }
 
 TEST(PredictCommand, TellsEveryGpuAndTheLargestBatch) {

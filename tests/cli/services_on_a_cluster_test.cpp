@@ -17,7 +17,7 @@ class ServicesOnACluster : public testing::Test {
   test::Outcome replay(const std::vector<std::string>& settings,
                        const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments{"replay", jobs_, "-q", "--format", "json"};
-    for (const std::string& setting :
+    for (const char* setting :
          {"world.model=none", "workload.services=services.csv", "replications=3"}) {
       arguments.insert(arguments.end(), {"--set", setting});
     }

@@ -122,7 +122,7 @@ TEST(Replicas, CanLeaveAndComeBack) {
   EXPECT_EQ(traffic.seen, seen);
 }
 
-// Metrics are those of the job. Beliefs learn nothing from a co-run with a service.
+// Metrics are those of the job. A co-run with a service is no episode for beliefs; service_lessons_test has what they learn.
 TEST(Replicas, AreNoJobsInMetrics) {
   const OwnedWorkload w = workload({job(80s), replica_until(150s)});
   GivenTraffic traffic({0.4}, J(1));

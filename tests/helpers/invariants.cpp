@@ -100,6 +100,7 @@ Story read(const Facts& f) {
     std::size_t& now = open[index(e.job)];
     switch (e.kind) {
       case LogKind::kArrive:
+      case LogKind::kPhase:
         break;
       case LogKind::kProfile:
       case LogKind::kProbe:
@@ -124,6 +125,7 @@ Story read(const Facts& f) {
       case LogKind::kOom:
       case LogKind::kFail:
       case LogKind::kPreempt:
+      case LogKind::kResize:
         // Profiling that does all the work is a run.
         if (now != kOpen && e.kind == LogKind::kFinish && f.keeps_progress) {
           story.stays[now].profiling = false;
@@ -384,7 +386,7 @@ bool near(double a, double b, double relative) {
 
 Violations check_time(const Facts& f) {
   Violations v;
-  // Within one instant: ends of work and of profiling, failures, ends of probes, arrivals, then starts.
+  // Within one instant: ends of work and of profiling, failures, ends of probes, phases, arrivals, then starts.
   const auto rank = [](LogKind kind) {
     switch (kind) {
       case LogKind::kFinish:
@@ -395,17 +397,20 @@ Violations check_time(const Facts& f) {
         return 1;
       case LogKind::kProbed:
         return 2;
-      case LogKind::kArrive:
+      case LogKind::kPhase:
         return 3;
-      case LogKind::kProfile:
+      case LogKind::kArrive:
         return 4;
-      case LogKind::kProbe:
+      case LogKind::kProfile:
         return 5;
+      case LogKind::kProbe:
+        return 6;
       case LogKind::kStart:
       case LogKind::kPreempt:
-        return 6;
+      case LogKind::kResize:
+        return 7;
     }
-    return 7;
+    return 8;
   };
   std::vector<Time> started(f.workload.jobs.size(), kNever);
   for (std::size_t i = 0; i < f.log.size(); ++i) {

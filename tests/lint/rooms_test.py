@@ -27,7 +27,8 @@ ROOMS = {
     "evaluation": ["sim", "support", "traces", "models", "knowledge", "policies"],
     "runner": ["sim", "support", "traces", "models", "predictors", "knowledge", "policies", "results",
                "services"],
-    "live": ["sim", "support", "processes", "traces", "models", "knowledge", "policies", "results", "runner"],
+    "live": ["sim", "support", "processes", "traces", "models", "knowledge", "policies", "results", "runner",
+             "services"],
     "report": ["sim", "support", "policies", "results", "runner"],
     "cli": ["sim", "support", "traces", "models", "predictors", "knowledge", "policies", "results", "evaluation", "runner",
             "live", "report", "services"],
@@ -46,6 +47,7 @@ LIBRARIES = {
     "HDF5": (r"(hdf5(_hl)?\.h|H5[A-Za-z]*\.h|hdf5/.*|highfive/.*)", r"results/"),
     "yaml-cpp": (r"yaml-cpp/.*", r"(support|results/export|report|live/jobs)/"),
     "Boost.ProgramOptions": (r"boost/program_options.*", r"cli/"),
+    "Boost.Asio": (r"boost/(asio|beast)/.*", r"live/services/"),
     "Boost.Graph": (r"boost/(graph|property_map|pending)/.*", r"(predictors|policies)/"),
     "CUDA": (r"(cuda[A-Za-z0-9_]*\.(h|hpp)|cu(blas|rand|fft|solver|sparse|pti|dnn)[A-Za-z0-9_]*\.h|"
              r"(cuda|cub|thrust|cooperative_groups)/.*|cooperative_groups\.h|device_launch_parameters\.h|"

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/knowledge/cluster_mean_belief.hpp"
 #include "policies/catalog.hpp"
 #include "policies/parameters_of.hpp"
 #include "sim/error.hpp"
@@ -350,6 +351,24 @@ TEST(PolicyContract, ABinKeepsTheClustersLimit) {
   parameters.set("bin_max", std::int64_t{5});
   const auto policy = make_policy(entry, s.workload, world, 1, std::move(parameters));
   EXPECT_NO_THROW(run(s, world, *policy));
+}
+
+/// What a probe, or a job that finished beside a service, has taught reaches the belief.
+TEST(PolicyContract, BeliefsLearnFromProbesAndFromJobsBesideServices) {
+  const Scenario s = small();
+  const ShareWorld world(0.5);
+  int learn = 0;
+  for (const PolicyEntry& entry : built_in_policies()) {
+    const auto policy = make_policy(entry, s.workload, world, 1);
+    if (policy->belief() == nullptr) continue;
+    const KnowledgeBase* knowledge = knowledge_base_of(*policy->belief());
+    if (knowledge == nullptr) continue;  // the oracle knows
+    const std::int64_t before = knowledge->pairs_observed();
+    policy->probe_ended({J(0), J(1), 0.5, 0.8, seconds(1)});
+    EXPECT_EQ(knowledge->pairs_observed(), before + 1) << entry.name;
+    ++learn;
+  }
+  EXPECT_GT(learn, 5);
 }
 
 TEST(PolicyContract, GangsGetTheirGpus) {

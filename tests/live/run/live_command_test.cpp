@@ -531,7 +531,7 @@ TEST_F(Live, WhatALiveQueueCannotDoIsRefusedBefore) {
   EXPECT_NE(message({"--set", "profiling.mode=minute"}).find("run corun live solo before"),
             std::string::npos);
   EXPECT_NE(message({"--set", "cluster.nodes=2"}).find("leave it out"), std::string::npos);
-  EXPECT_NE(message({"--set", "workload.services=s.csv"}).find("live mode has no services"),
+  EXPECT_NE(message({"--set", "workload.services=s.csv"}).find("a live queue has no services"),
             std::string::npos);
   EXPECT_NE(message({"--set", "live.gpu=[0]"}).find("did you mean 'gpus'?"), std::string::npos);
   EXPECT_NE(message({"--set", "queue=[c]"}).find("no workload 'c'"), std::string::npos);
@@ -563,7 +563,7 @@ TEST_F(Live, MistakesInAConfigurationHaveTheirPlace) {
   EXPECT_EQ(
       message("workloads: {a: {comand: [x]}}\n"),
       "bad.yaml:1:17: unknown key 'comand': did you mean 'command'? known: command, directory, "
-      "environment, timeout_s, grace_s, processes, stdout_mib, file_mib, disk_free_mib\n");
+      "environment, service, timeout_s, grace_s, processes, stdout_mib, file_mib, disk_free_mib\n");
   EXPECT_EQ(
       message("workloads: {a: {command: sleep 5}}\n"),
       "bad.yaml:1:26: found 'sleep 5', expected a list of words, [PROGRAM, ARGUMENT, ...]; no "

@@ -271,6 +271,9 @@ TEST(WorkloadCommand, WrongWordsAreInputErrors) {
   EXPECT_EQ(message({"gemm", "--memory-mib", "1e12"}).find("--memory-mib"), 0U);
   EXPECT_EQ(message({"gemm", "--seconds", "0"}).find("--seconds"), 0U);
   EXPECT_EQ(message({"gemm", "--seconds", "5", "--steps", "5"}).find("--seconds: finds"), 0U);
+  EXPECT_EQ(message({"infer", "--serve", "70000"}).find("--serve: found '70000'"), 0U);
+  EXPECT_EQ(message({"infer", "--serve", "80", "--seconds", "5"}).find("--serve: is a service"),
+            0U);
   EXPECT_EQ(message({"gemm", "--seed", "-1"}).find("--seed"), 0U);
   EXPECT_EQ(message({"gemm", "--gemm", "mkl"}).find("--gemm: found 'mkl'"), 0U);
   EXPECT_EQ(message({"gemm", "--report-every", "0"}).find("--report-every"), 0U);

@@ -1,5 +1,7 @@
+#include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -209,6 +211,39 @@ TEST(PredictorTables, ScoresByHand) {
   EXPECT_NEAR(oom.caught, 100, 1e-12);
   EXPECT_NEAR(oom.caught_by_median, 50, 1e-12);
   EXPECT_NEAR(oom.false_alarms, 0, 1e-12);
+}
+
+// Two families on two GPU types of two architectures, twenty jobs each; the intervals hold all of one family on one type.
+TEST(PredictorTables, CoverageOfGroupsByHand) {
+  JobTable table;
+  HeldOutPredictions held_out;
+  for (std::size_t i = 0; i < 80; ++i) {
+    JobTableRow& row = table.rows.emplace_back();
+    row.names = {"model" + std::to_string(i / 4), i < 40 ? "a" : "b", i % 2 == 0 ? "x" : "y",
+                 "host"};
+    row.job.groups.architecture = 1 + i % 2;
+    row.value = 100;
+    row.counts = true;
+    held_out.rows.push_back(i);
+    const bool holds = i >= 40 || i % 2 == 0;
+    held_out.predictions.push_back({100, holds ? 90.0 : 99.0, holds ? 110.0 : 99.5, 120});
+  }
+  const auto coverage = [&](JobSplit split) {
+    PredictionScore score = score_of(table, held_out);
+    score_groups(table, held_out, split, score);
+    return std::array<double, 3>{static_cast<double>(score.groups), score.least_coverage,
+                                 score.most_coverage};
+  };
+  EXPECT_EQ(coverage(JobSplit::kFamily), (std::array<double, 3>{2, 50, 100}));
+  EXPECT_EQ(coverage(JobSplit::kArchitecture), (std::array<double, 3>{2, 50, 100}));
+  EXPECT_EQ(coverage(JobSplit::kFamilyAndGpu), (std::array<double, 3>{4, 0, 100}));
+  EXPECT_EQ(coverage(JobSplit::kModel)[0], 0) << "models of four jobs are too small to tell";
+  // Which splits such a table allows.
+  EXPECT_EQ(job_splits(table),
+            (std::vector{JobSplit::kModel, JobSplit::kFamily, JobSplit::kGpu,
+                         JobSplit::kArchitecture, JobSplit::kFamilyAndGpu, JobSplit::kRandom}));
+  for (JobTableRow& row : table.rows) row.job.groups.architecture = 0;
+  EXPECT_EQ(job_splits(table).size(), 5U) << "architectures are not known";
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ class JobRun {
   /// Prepares the command; start() starts it. `gpu` is a position in nvml.gpus(). stdout goes to
   /// `OUTPUT.out`, stderr to `OUTPUT.err`. `extra` variables are added to the environment
   /// (Sharing::environment() of gpu_box.hpp). A service gets its port as CORUN_PORT, and in the place of "{port}" in its
-  /// command; `entity` tells apart the draws of services that run together. Throws InputError at job.place if the program, the directory or
-  /// an output file cannot be used, DeviceError if the GPU or the system fails.
+  /// command; `entity` (sim/rng.hpp) of its draws is its number among those that run together. Throws InputError at job.place
+  /// if the program, the directory or an output file cannot be used, DeviceError if the GPU or the system fails.
   JobRun(Session& session, const Nvml& nvml, std::size_t gpu, const JobCommand& job,
          const std::string& output, std::span<const std::string> extra = {},
          std::uint64_t entity = 0);

@@ -64,8 +64,8 @@ struct SiaAssignment {
   double objective = 0;
 };
 
-/// An optimum, or, where that takes branch and bound more than 1,000 nodes, the best that those have found: with hundreds of waiting jobs
-/// whose gains are nearly equal, a proof takes hours. Kept configurations must fit into the GPUs.
+/// An optimum, or the best of 1,000 nodes of branch and bound: where hundreds of jobs wait whose gains are nearly equal, a proof
+/// takes minutes. Kept configurations must fit into the GPUs.
 SiaAssignment assign_configurations(const SiaProgram& program);
 
 }  // namespace corun::inline policies

@@ -11,13 +11,12 @@ import csv
 import os
 import pathlib
 import random
-import re
 import sys
 import tempfile
 
-from growth import PAGE, ROOT, measured
+from growth import measured
+from table import ROOT, put
 
-BEGIN, END = "<!-- elastic growth: begin -->", "<!-- elastic growth: end -->"
 NODES = 250
 JOBS_PER_S = 0.5 * 160 / (8 * 3600) / 64 * (4 * NODES)
 POLICIES = {"tiresias": "{name: tiresias, thresholds_s: [57600], within: entry, placement: freest}", "optimus": "{name: optimus}"}
@@ -64,9 +63,7 @@ def main():
             rows.append(f"| {jobs} | " + " | ".join(times + memory) + " |")
             print(rows[-1], flush=True)
     if options.update:
-        page = PAGE.read_text()
-        text = "\n".join(rows) + "\n"
-        PAGE.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}{END}", page, flags=re.S))
+        put("elastic growth", rows)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ in bench/performance.md.
 import argparse
 import pathlib
 import random
-import re
 import tempfile
 
-from growth import PAGE, ROOT, measured
+from growth import measured
+from table import ROOT, put
 
-BEGIN, END = "<!-- gangs: begin -->", "<!-- gangs: end -->"
 JOBS = 60
 
 
@@ -57,9 +56,7 @@ def main():
             rows.append(f"| {gpus} | " + " | ".join(f"{1e3 * t:.0f}" for t in times) + " |")
             print(rows[-1], flush=True)
     if options.update:
-        page = PAGE.read_text()
-        text = "\n".join(rows) + "\n"
-        PAGE.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}{END}", page, flags=re.S))
+        put("gangs", rows)
 
 
 if __name__ == "__main__":

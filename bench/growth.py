@@ -12,14 +12,12 @@ bench/performance.md.
 import argparse
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "bench/performance.md"
-BEGIN, END = "<!-- growth: begin -->", "<!-- growth: end -->"
+from table import ROOT, put
+
 TIME = "/usr/bin/time"
 FEW = 10  # too few jobs to matter: the cost of the program
 
@@ -81,9 +79,7 @@ def main():
             rows.append(f"| {jobs} | " + " | ".join(times + memory) + " |")
             print(rows[-1], flush=True)
     if options.update:
-        page = PAGE.read_text()
-        text = "\n".join(rows) + "\n"
-        PAGE.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}{END}", page, flags=re.S))
+        put("growth", rows)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ what else the machine does. Both programs must print the same. Needs valgrind (D
 in bench/performance.md, for which --before is needed.
 """
 import argparse
-import pathlib
 import random
 import re
 import shutil
@@ -17,9 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "bench/performance.md"
-BEGIN, END = "<!-- instructions: begin -->", "<!-- instructions: end -->"
+from table import ROOT, put
 
 
 def write_jobs(path, jobs):
@@ -74,9 +71,7 @@ def main():
             rows.append(f"| {jobs} | {replications} | {before} | {now / 1e6:.0f} | {ratio} |")
             print(rows[-1], flush=True)
     if options.update:
-        page = PAGE.read_text()
-        text = "\n".join(rows) + "\n"
-        PAGE.write_text(re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), f"{BEGIN}\n{text}{END}", page, flags=re.S))
+        put("instructions", rows)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,8 @@ TABLE = HERE / "ranking.csv"
 # Metrics of corun's results (docs/results.md) -> heading. Of each but Jain's index less is better.
 METRICS = {"jct_s": "JCT", "makespan_s": "makespan", "rho": "rho, mean", "rho_max": "rho, worst", "jain": "Jain"}
 MIXED = "Gavel, mixed"
+WORKLOADS = (MIXED, *TRACES, *QUEUES)
 POINTS = 4  # of each draw
-
-# Those of the page; the others of TRACES take as long again.
-WORKLOADS = (MIXED, "Gavel, 0e4a51", "Gavel, 6214e9", "Lucid, philly3", "Lucid, Venus", "Muri, trace 2", workloads.PODS, *QUEUES)
 
 PAIRS = {"space_sharing": "pairs"}
 SHARES = {
@@ -154,7 +152,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     arguments.add_argument("--corun", default=str(REPO / "build" / "release" / "corun"))
     arguments.add_argument("--data", default=os.environ.get("CORUN_DATA", ""))
-    arguments.add_argument("--workloads", nargs="*", choices=(MIXED, *TRACES, *QUEUES), default=WORKLOADS, help="of the table ranking")
+    arguments.add_argument("--workloads", nargs="*", choices=WORKLOADS, default=WORKLOADS, help="of the table ranking")
     arguments.add_argument("--draws", type=int, default=3, help="of each workload")
     arguments.add_argument("--sweeps", default=REPO / "build" / "jct-ranking", help="folder of the sweeps")
     arguments.add_argument("--only", nargs="*", choices=TABLES, default=list(TABLES))

@@ -114,7 +114,10 @@ class GpModel final : public InterferenceModel {
   /// The number of parameters of a model with these features.
   static std::size_t parameter_count(const std::vector<SpeedTable::Feature>& features);
 
-  using Evidence = gp::Evidence;
+  struct Evidence {
+    double value;
+    std::vector<double> gradient;
+  };
   /// The evidence of log-parameters on all rows of `table`. std::invalid_argument as fit(), and for another
   /// number of parameters.
   static Evidence evidence(const SpeedTable& table, std::span<const double> parameters);

@@ -168,12 +168,13 @@ namespace {
 /// Normals that are made at a time, and the most of which the far ones are made together.
 constexpr std::size_t kTogether = 8;
 constexpr std::size_t kMostTogether = 64;
+constexpr std::size_t kUniforms = 16;  ///< uniforms that are made at a time
 
-/// The bits of kTogether uniforms: two of each of the blocks that begin at `counter`.
+/// The bits of kUniforms uniforms: two of each of the blocks that begin at `counter`.
 CORUN_VECTOR_CLONES void philox_blocks(const std::array<std::uint32_t, 4>& counter,
                                        std::array<std::uint32_t, 2> key,
-                                       std::array<std::uint64_t, kTogether>& bits) {
-  constexpr std::size_t kBlocks = kTogether / 2;
+                                       std::array<std::uint64_t, kUniforms>& bits) {
+  constexpr std::size_t kBlocks = kUniforms / 2;
   std::array<std::uint32_t, kBlocks> a, b, c, d;
   for (std::size_t i = 0; i < kBlocks; ++i) {
     a[i] = counter[0] + static_cast<std::uint32_t>(i);
@@ -264,9 +265,9 @@ void Rng::uniforms(std::span<double> out) {
     out.front() = uniform();
     out = out.subspan(1);
   }
-  std::array<std::uint64_t, kTogether> bits;
+  std::array<std::uint64_t, kUniforms> bits;
   while (out.size() >= 2 && used_ == 4) {
-    const std::size_t count = std::min(kTogether, out.size() / 2 * 2);
+    const std::size_t count = std::min(kUniforms, out.size() / 2 * 2);
     philox_blocks(counter_, key_, bits);
     counter_[0] += static_cast<std::uint32_t>(count / 2);
     for (std::size_t i = 0; i < count; ++i) out[i] = uniform_of(bits[i]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -207,7 +208,7 @@ class Booster {
     ends_.front() = first;
     for (const SortedColumns::Entry& entry : sorted_.known(column)) {
       const std::int32_t leaf = searched_[entry.row];
-      std::uint32_t& end = ends_[static_cast<std::size_t>(leaf + 1)];
+      std::uint32_t& end = ends_[static_cast<std::size_t>(std::ptrdiff_t{leaf} + 1)];
       dealt_[end] = {residual_[entry.row], entry.value};
       end += leaf != kNotSearched ? 1 : 0;
     }
@@ -313,8 +314,8 @@ class Booster {
       const float x = way.values[r];
       const bool is_right = (x >= way.threshold) | (std::isnan(x) & way.unknown_right);
       node_[r] = 2 * node_[r] + (is_right ? 1 : 0);
-      searched_[r] =
-          (searched_[r] >= 0) & way.is_open ? static_cast<std::int32_t>(node_[r]) : kNotSearched;
+      const bool is_searched = (searched_[r] >= 0) & way.is_open;
+      searched_[r] = is_searched ? static_cast<std::int32_t>(node_[r]) : kNotSearched;
     }
     leaves_ = std::move(next);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "sim/base/math.hpp"
 #include "sim/base/vector_clones.hpp"
@@ -112,23 +113,31 @@ double normal_near(double q) {
   return q * polynomial(kNearAbove, r) / polynomial(kNearBelow, r);
 }
 
+constexpr double kTailBegins = 1.6;
+constexpr double kTailEnds =
+    5;  ///< sqrt(-log(probability)) up to which kTailAbove and kTailBelow hold
+
+constexpr std::array kTailAbove = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                                   5.76949722146069140550e0,  3.64784832476320460504e0,
+                                   1.27045825245236838258e0,  2.41780725177450611770e-1,
+                                   2.27238449892691845833e-2, 7.74545014278341407640e-4};
+constexpr std::array kTailBelow = {1.0,
+                                   2.05319162663775882187e0,
+                                   1.67638483018380384940e0,
+                                   6.89767334985100004550e-1,
+                                   1.48103976427480074590e-1,
+                                   1.51986665636164571966e-2,
+                                   5.47593808499534494600e-4,
+                                   1.05075007164441684324e-9};
+
 double normal_far(double p, double q) {
   double r = std::sqrt(-math::log(std::min(p, 1 - p)));
   double value;
-  if (r <= 5) {
-    r -= 1.6;
-    value = polynomial<8>(
-                {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
-                 3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
-                 2.27238449892691845833e-2, 7.74545014278341407640e-4},
-                r) /
-            polynomial<8>(
-                {1.0, 2.05319162663775882187e0, 1.67638483018380384940e0, 6.89767334985100004550e-1,
-                 1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
-                 1.05075007164441684324e-9},
-                r);
+  if (r <= kTailEnds) {
+    r -= kTailBegins;
+    value = polynomial(kTailAbove, r) / polynomial(kTailBelow, r);
   } else {
-    r -= 5;
+    r -= kTailEnds;
     value = polynomial<8>(
                 {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
                  2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
@@ -156,14 +165,16 @@ double Rng::normal() {
 
 namespace {
 
-/// Normals that are made at a time.
+/// Normals that are made at a time, and the most of which the far ones are made together.
 constexpr std::size_t kTogether = 8;
+constexpr std::size_t kMostTogether = 64;
+constexpr std::size_t kUniforms = 16;  ///< uniforms that are made at a time
 
-/// The bits of kTogether uniforms: two of each of the blocks that begin at `counter`.
+/// The bits of kUniforms uniforms: two of each of the blocks that begin at `counter`.
 CORUN_VECTOR_CLONES void philox_blocks(const std::array<std::uint32_t, 4>& counter,
                                        std::array<std::uint32_t, 2> key,
-                                       std::array<std::uint64_t, kTogether>& bits) {
-  constexpr std::size_t kBlocks = kTogether / 2;
+                                       std::array<std::uint64_t, kUniforms>& bits) {
+  constexpr std::size_t kBlocks = kUniforms / 2;
   std::array<std::uint32_t, kBlocks> a, b, c, d;
   for (std::size_t i = 0; i < kBlocks; ++i) {
     a[i] = counter[0] + static_cast<std::uint32_t>(i);
@@ -189,58 +200,127 @@ CORUN_VECTOR_CLONES void philox_blocks(const std::array<std::uint32_t, 4>& count
   }
 }
 
-/// Normals of the first `count` uniforms `p`, none 0 or 1; further ones are not defined.
-CORUN_VECTOR_CLONES void normals_of(const std::array<double, kTogether>& p, std::size_t count,
-                                    std::array<double, kTogether>& out) {
-  // All at first by the formula for the centre, which most of them need.
-  constexpr std::size_t kLanes = 4;
-  for (std::size_t begin = 0; begin < count; begin += kLanes) {
-    std::array<double, kLanes> q, r, above, below;
-    for (std::size_t i = 0; i < kLanes; ++i) q[i] = p[begin + i] - 0.5;
-    for (std::size_t i = 0; i < kLanes; ++i) r[i] = 0.180625 - q[i] * q[i];
-    for (std::size_t i = 0; i < kLanes; ++i) above[i] = kNearAbove.back();
-    for (std::size_t i = 0; i < kLanes; ++i) below[i] = kNearBelow.back();
-    for (std::size_t k = kNearAbove.size() - 1; k-- > 0;) {
-      for (std::size_t i = 0; i < kLanes; ++i) above[i] = above[i] * r[i] + kNearAbove[k];
-      for (std::size_t i = 0; i < kLanes; ++i) below[i] = below[i] * r[i] + kNearBelow[k];
-    }
-    for (std::size_t i = 0; i < kLanes; ++i) out[begin + i] = q[i] * above[i] / below[i];
+/// polynomial() of each x.
+template <std::size_t N>
+[[gnu::always_inline]] inline void polynomials(const std::array<double, N>& c,
+                                               const std::array<double, kTogether>& x,
+                                               std::array<double, kTogether>& y) {
+  for (std::size_t i = 0; i < kTogether; ++i) y[i] = c.back();
+  for (std::size_t k = N - 1; k-- > 0;) {
+    for (std::size_t i = 0; i < kTogether; ++i) y[i] = y[i] * x[i] + c[k];
   }
-  std::array<std::size_t, kTogether> far;
+}
+
+/// normal_near() of kTogether p.
+[[gnu::always_inline]] inline void normals_near(const double* p, double* out) {
+  std::array<double, kTogether> q, r, above, below;
+  for (std::size_t i = 0; i < kTogether; ++i) q[i] = p[i] - 0.5;
+  for (std::size_t i = 0; i < kTogether; ++i) r[i] = 0.180625 - q[i] * q[i];
+  polynomials(kNearAbove, r, above);
+  polynomials(kNearBelow, r, below);
+  for (std::size_t i = 0; i < kTogether; ++i) out[i] = q[i] * above[i] / below[i];
+}
+
+/// normal_far() of kTogether p.
+[[gnu::always_inline]] inline void normals_far(const std::array<double, kTogether>& p,
+                                               std::array<double, kTogether>& out) {
+  std::array<double, kTogether> logs, r, above, below;
+  for (std::size_t i = 0; i < kTogether; ++i) logs[i] = -math::log(math::min(p[i], 1 - p[i]));
+  for (std::size_t i = 0; i < kTogether; ++i) logs[i] = std::sqrt(logs[i]);
+  for (std::size_t i = 0; i < kTogether; ++i) r[i] = logs[i] - kTailBegins;
+  polynomials(kTailAbove, r, above);
+  polynomials(kTailBelow, r, below);
+  for (std::size_t i = 0; i < kTogether; ++i) {
+    out[i] = std::copysign(above[i] / below[i], p[i] - 0.5);
+  }
+  for (std::size_t i = 0; i < kTogether; ++i) {
+    if (logs[i] > kTailEnds) out[i] = normal_far(p[i], p[i] - 0.5);
+  }
+}
+
+/// Normals of `count` uniforms `p`, at most kMostTogether, none 0 or 1. `p` and `out` have room for kMostTogether, and what
+/// follows in `out` is overwritten. All at first by the formula for the centre, which most of them need.
+CORUN_VECTOR_CLONES void normals_of(const double* p, std::size_t count, double* out) {
+  for (std::size_t i = 0; i < count; i += kTogether) normals_near(p + i, out + i);
+  std::array<std::uint8_t, kMostTogether + 1> far;
   std::size_t others = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    far[others] = i;
+    far[others] = static_cast<std::uint8_t>(i);
     others += std::fabs(p[i] - 0.5) > kCentral ? 1 : 0;
   }
-  for (std::size_t i = 0; i < others; ++i) out[far[i]] = normal_far(p[far[i]], p[far[i]] - 0.5);
+  for (std::size_t begin = 0; begin < others; begin += kTogether) {
+    const std::size_t end = std::min(others, begin + kTogether);
+    std::array<double, kTogether> of, z;
+    of.fill(0.01);
+    for (std::size_t i = begin; i < end; ++i) of[i - begin] = p[far[i]];
+    normals_far(of, z);
+    for (std::size_t i = begin; i < end; ++i) out[far[i]] = z[i - begin];
+  }
 }
 
 }  // namespace
 
-void Rng::normals(std::span<double> out) {
-  std::array<std::uint64_t, kTogether> bits;
-  std::array<double, kTogether> p{}, z;
+void Rng::uniforms(std::span<double> out) {
   if (used_ == 2 && !out.empty()) {  // half a block is left
-    out.front() = normal();
+    out.front() = uniform();
     out = out.subspan(1);
   }
-  for (; out.size() >= kTogether && used_ == 4; out = out.subspan(kTogether)) {
+  std::array<std::uint64_t, kUniforms> bits;
+  while (out.size() >= 2 && used_ == 4) {
+    const std::size_t count = std::min(kUniforms, out.size() / 2 * 2);
     philox_blocks(counter_, key_, bits);
-    counter_[0] += kTogether / 2;
-    for (std::size_t i = 0; i < kTogether; ++i) p[i] = inside(uniform_of(bits[i]));
-    normals_of(p, kTogether, z);
-    std::ranges::copy(z, out.begin());
+    counter_[0] += static_cast<std::uint32_t>(count / 2);
+    for (std::size_t i = 0; i < count; ++i) out[i] = uniform_of(bits[i]);
+    out = out.subspan(count);
   }
+  for (double& u : out) u = uniform();
+}
+
+void Rng::normals(std::span<double> out) {
+  std::array<double, kMostTogether> p, z;
   while (!out.empty()) {
-    const std::size_t count = std::min(kTogether, out.size());
-    for (std::size_t i = 0; i < count; ++i) p[i] = inside(uniform());
-    normals_of(p, count, z);
+    const std::size_t count = std::min(kMostTogether, out.size());
+    p.fill(0.5);
+    uniforms({p.data(), count});
+    for (std::size_t i = 0; i < count; ++i) p[i] = inside(p[i]);
+    normals_of(p.data(), count, z.data());
     std::copy_n(z.begin(), count, out.begin());
     out = out.subspan(count);
   }
 }
 
+/// The next draws are the last `count` uniforms again. Only where whole uniforms were drawn.
+void Rng::take_back(std::size_t count) {
+  const std::size_t unread = count + (4 - used_) / 2;
+  counter_[0] -= static_cast<std::uint32_t>((unread + 1) / 2);
+  used_ = 4;
+  if (unread % 2 == 1) uniform();
+}
+
 double Rng::exponential(double mean) { return -mean * math::log1p(-uniform()); }
+
+namespace {
+
+/// Gamma with a shape of at least 1 from a normal and a uniform number: Marsaglia and Tsang 2000.
+struct GammaTrial {
+  explicit GammaTrial(double shape) : d(shape - 1.0 / 3), c(1 / std::sqrt(9 * d)) {}
+
+  double root(double normal) const { return 1 + c * normal; }
+  /// For root > 0: its cube if the trial succeeds; the draw is d times it.
+  std::optional<double> cube(double root, double normal, double uniform) const {
+    const double v = root * root * root;
+    const double u = 1 - uniform;
+    const double square = normal * normal;
+    // Implies the exact condition below, which takes two logarithms.
+    if (u < 1 - 0.0331 * square * square) return v;
+    if (math::log(u) < 0.5 * normal * normal + d - d * v + d * math::log(v)) return v;
+    return std::nullopt;
+  }
+
+  double d, c;
+};
+
+}  // namespace
 
 double Rng::gamma(double shape) {
   // For shape < 1: Gamma(shape) = Gamma(shape + 1) U^(1 / shape).
@@ -248,17 +328,40 @@ double Rng::gamma(double shape) {
     const double above = gamma(shape + 1);  // drawn first, with every compiler
     return above * math::exp(math::log(1 - uniform()) / shape);
   }
-  const double d = shape - 1.0 / 3;
-  const double c = 1 / std::sqrt(9 * d);
+  const GammaTrial trial(shape);
   for (;;) {
     const double x = normal();
-    const double root = 1 + c * x;
+    const double root = trial.root(x);
     if (root <= 0) continue;
-    const double v = root * root * root;
-    const double u = 1 - uniform();
-    // Implies the exact condition below, which takes two logarithms.
-    if (u < 1 - 0.0331 * (x * x) * (x * x)) return d * v;
-    if (math::log(u) < 0.5 * x * x + d - d * v + d * math::log(v)) return d * v;
+    if (const auto v = trial.cube(root, x, uniform())) return trial.d * *v;
+  }
+}
+
+void Rng::gammas(double shape, std::span<double> out) {
+  if (shape < 1 || used_ % 2 == 1) {
+    for (double& x : out) x = gamma(shape);
+    return;
+  }
+  constexpr std::size_t kTrials = kMostTogether / 2;
+  const GammaTrial trial(shape);
+  std::array<double, 2 * kTrials> drawn;  // for each trial a normal's uniform, then another one
+  std::array<double, kMostTogether> p, x;
+  while (!out.empty()) {
+    const std::size_t trials = std::min(kTrials, out.size());
+    uniforms({drawn.data(), 2 * trials});
+    p.fill(0.5);
+    for (std::size_t i = 0; i < trials; ++i) p[i] = inside(drawn[2 * i]);
+    normals_of(p.data(), trials, x.data());
+    std::size_t made = 0;
+    for (std::size_t i = 0; i < trials; ++i) {
+      const double root = trial.root(x[i]);
+      if (root <= 0) {  // the trial ends with its normal
+        take_back(2 * (trials - i) - 1);
+        break;
+      }
+      if (const auto v = trial.cube(root, x[i], drawn[2 * i + 1])) out[made++] = trial.d * *v;
+    }
+    out = out.subspan(made);
   }
 }
 

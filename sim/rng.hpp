@@ -71,6 +71,8 @@ class Rng {
   std::uint32_t next();
   /// Uniform in [0, 1), 53 bits.
   double uniform();
+  /// Fills `out` with the numbers of as many calls of uniform(), faster.
+  void uniforms(std::span<double> out);
   /// Uniform in {0, ..., n - 1}, unbiased; n >= 1.
   std::uint32_t below(std::uint32_t n);
   /// Standard normal (inverse transform, Wichura's AS 241).
@@ -81,6 +83,8 @@ class Rng {
   double exponential(double mean);
   /// Gamma with the given shape > 0 and scale 1 (Marsaglia and Tsang 2000).
   double gamma(double shape);
+  /// Fills `out` with the numbers of as many calls of gamma(shape), faster.
+  void gammas(double shape, std::span<double> out);
 
   /// Fisher-Yates; the same permutation on every platform.
   template <typename T>
@@ -91,6 +95,8 @@ class Rng {
   }
 
  private:
+  void take_back(std::size_t count);
+
   std::array<std::uint32_t, 2> key_;
   std::array<std::uint32_t, 4> counter_;
   std::array<std::uint32_t, 4> block_{};

@@ -53,13 +53,8 @@ GpModel GpModel::of(gp::State state, const FitOptions* calibrated) {
 namespace {
 
 std::vector<double> least_of(const gp::Rows& rows, std::vector<double> start, int iterations) {
-  return minimise(
-      [&](const std::vector<double>& at, std::vector<double>& slope) {
-        gp::Evidence evidence = gp::evidence_of(rows, at);
-        slope = std::move(evidence.gradient);
-        return evidence.value;
-      },
-      std::move(start), iterations);
+  return minimise([&](const std::vector<double>& at) { return gp::Evidence(rows, at); },
+                  std::move(start), iterations);
 }
 
 }  // namespace
@@ -105,7 +100,8 @@ GpModel::Evidence GpModel::evidence(const SpeedTable& table, std::span<const dou
   if (parameters.size() != parameter_count(table.features)) {
     gp::refuse("another number of parameters");
   }
-  return gp::evidence_of(data.rows, parameters);
+  const gp::Evidence evidence(data.rows, parameters);
+  return {evidence.value(), evidence.gradient()};
 }
 
 /// Makes a job of the data findable by its key.

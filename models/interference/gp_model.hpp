@@ -52,7 +52,7 @@
 /// learn() extends the inverse Cholesky factor and the inverse in O(rows^2): a millisecond per co-run at 1000
 /// rows. Parameters, standardisation and factors stay as fitted. A prediction
 /// (models/formulas/gp_formula.hpp) takes O(rows^2) per slowed job, then O(co-runners^2) per pair, where the
-/// co-runners are those of the rows. A fit of 1000 rows takes half a second (bench/performance.md).
+/// co-runners are those of the rows. A fit of 1000 rows takes a third of a second (bench/performance.md).
 ///
 /// Known error: MAE of ISD in percentage points, of held-out pairs, unseen jobs and unseen families: 4.5, 7.0 and 8.3 on
 /// Lucid's table, 6.5, 15.3 and 26.5 on Gavel's P100; of the papers' pairs and unseen jobs 9.0 and 9.8. For unseen
@@ -114,7 +114,10 @@ class GpModel final : public InterferenceModel {
   /// The number of parameters of a model with these features.
   static std::size_t parameter_count(const std::vector<SpeedTable::Feature>& features);
 
-  using Evidence = gp::Evidence;
+  struct Evidence {
+    double value;
+    std::vector<double> gradient;
+  };
   /// The evidence of log-parameters on all rows of `table`. std::invalid_argument as fit(), and for another
   /// number of parameters.
   static Evidence evidence(const SpeedTable& table, std::span<const double> parameters);

@@ -47,6 +47,22 @@ TEST(Rng, ManyNormalsAreThoseDrawnOneByOne) {
   }
 }
 
+TEST(Rng, DrawsManyUniformsAndGammasAsOneByOne) {
+  Rng one(7, Stream::kTest, 6);
+  Rng many(7, Stream::kTest, 6);
+  for (const double shape :
+       {0.5, 1.0, 1.2, 3.5, 200.0}) {  // near 1 a trial often ends with its normal
+    for (const std::size_t count : {0U, 1U, 2U, 9U, 17U, 33U, 5000U}) {
+      std::vector<double> drawn(count);
+      many.gammas(shape, drawn);
+      for (const double x : drawn) ASSERT_EQ(x, one.gamma(shape)) << shape << " " << count;
+      many.uniforms(drawn);
+      for (const double x : drawn) ASSERT_EQ(x, one.uniform()) << shape << " " << count;
+    }
+    ASSERT_EQ(many.next(), one.next());  // an odd place in a block of four
+  }
+}
+
 TEST(Rng, SeedStreamAndEntityAllMatter) {
   std::set<std::uint32_t> first;
   for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1} << 32}) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <type_traits>
 
 #include "sim/base/vector_clones.hpp"
 
@@ -12,29 +13,32 @@ namespace corun::inline models::factors {
 
 namespace {
 
-/// y += a x for so many elements, from i on as long as there are kWide.
-template <std::size_t kWide>
-[[gnu::always_inline]] inline void add_vectors(double* y, double a, const double* x,
-                                               std::size_t count, std::size_t& i) {
-  using Vector [[gnu::vector_size(kWide * sizeof(double))]] = double;
-  for (; i + kWide <= count; i += kWide) {
-    Vector sum;
-    Vector term;
-    std::memcpy(&sum, y + i, sizeof sum);
-    std::memcpy(&term, x + i, sizeof term);
-    sum += a * term;
-    std::memcpy(y + i, &sum, sizeof sum);
-  }
+/// Calls of_block(width, i) for the blocks of 8, then 4, 2 and 1 elements that `first` .. `end` has.
+template <typename OfBlock>
+[[gnu::always_inline]] inline void by_blocks(std::size_t first, std::size_t end,
+                                             const OfBlock& of_block) {
+  std::size_t i = first;
+  for (; i + 8 <= end; i += 8) of_block(std::integral_constant<std::size_t, 8>{}, i);
+  for (; i + 4 <= end; i += 4) of_block(std::integral_constant<std::size_t, 4>{}, i);
+  for (; i + 2 <= end; i += 2) of_block(std::integral_constant<std::size_t, 2>{}, i);
+  if (i < end) of_block(std::integral_constant<std::size_t, 1>{}, i);
 }
 
-/// y += a x.
-[[gnu::always_inline]] inline void add_multiple(double* y, double a, const double* x,
-                                                std::size_t count) {
-  std::size_t i = 0;
-  add_vectors<4>(y, a, x, count, i);
-  add_vectors<2>(y, a, x, count, i);
-  if (i < count) y[i] += a * x[i];
-}
+/// kWide elements, wherever they are.
+template <std::size_t kWide>
+struct Block {
+  using Vector [[gnu::vector_size(kWide * sizeof(double))]] = double;
+  Vector sum{};
+
+  /// Adds a x.
+  [[gnu::always_inline]] void add(double a, const double* x) {
+    Vector term;
+    std::memcpy(&term, x, sizeof term);
+    sum += a * term;
+  }
+  [[gnu::always_inline]] void read(const double* from) { std::memcpy(&sum, from, sizeof sum); }
+  [[gnu::always_inline]] void write(double* to) const { std::memcpy(to, &sum, sizeof sum); }
+};
 
 /// Triangles are solved in panels of so many columns.
 constexpr std::size_t kPanel = 8;
@@ -50,24 +54,38 @@ JobRegressions::JobRegressions(std::size_t coefficients)
       deviation_(size_),
       sums_(size_) {}
 
-CORUN_VECTOR_CLONES void JobRegressions::begin(std::size_t lane, const double* precision,
-                                               std::span<const double> mean) {
-  std::copy_n(precision, size_ * size_, column(lane, 0));
+CORUN_VECTOR_CLONES void JobRegressions::set(std::size_t lane, const double* precision,
+                                             std::span<const double> mean,
+                                             std::span<const Row> rows) {
+  constexpr std::size_t kWide = 8;
+  for (std::size_t c = 0; c < size_; ++c) {
+    const double* const from = precision + c * size_;
+    double* const to = column(lane, c);
+    // Whole vectors, which may begin above the triangle.
+    const std::size_t whole = (size_ - c + kWide - 1) / kWide * kWide;
+    by_blocks(
+        whole <= size_ ? size_ - whole : c,
+        size_, [&](auto wide, std::size_t i) __attribute__((always_inline)) {
+          Block<wide()> block;
+          block.read(from + i);
+          for (const Row& row : rows) block.add(row.weight * row.x[c], row.x + i);
+          block.write(to + i);
+        });
+  }
   double* const g = g_.data() + lane * size_;
-  std::fill_n(g, size_, 0);
-  for (std::size_t c = 0; c < size_; ++c) add_multiple(g, mean[c], precision + c * size_, size_);
+  by_blocks(
+      0, size_, [&](auto wide, std::size_t i) __attribute__((always_inline)) {
+        Block<wide()> block;
+        for (std::size_t c = 0; c < size_; ++c) block.add(mean[c], precision + c * size_ + i);
+        for (const Row& row : rows) block.add(row.weight * row.y, row.x + i);
+        block.write(g + i);
+      });
 }
 
-CORUN_VECTOR_CLONES void JobRegressions::add(std::size_t lane, std::span<const double> x,
-                                             double weight, double y) {
-  for (std::size_t c = 0; c < size_; ++c) {
-    add_multiple(column(lane, c) + c, weight * x[c], x.data() + c, size_ - c);
-  }
-  add_multiple(g_.data() + lane * size_, weight * y, x.data(), size_);
-}
+// The parts of draw() are inlined, so that each of its versions has them for its vector unit.
 
 /// R' of H with `help` on its diagonal, and squares_least_.
-void JobRegressions::factorise(const Lanes& help) {
+[[gnu::always_inline]] inline void JobRegressions::factorise(const Lanes& help) {
   for (std::size_t c = 0; c < size_; ++c) {
     Lanes* const root = root_.data() + c * size_;
     for (std::size_t l = 0; l < kTogether; ++l) {
@@ -89,8 +107,8 @@ void JobRegressions::factorise(const Lanes& help) {
   }
 }
 
-void JobRegressions::solve_lower() {
-  std::vector<Lanes>& v = solved_;
+[[gnu::always_inline]] inline void JobRegressions::solve_lower() {
+  AllLanes& v = solved_;
   for (std::size_t begin = 0; begin < size_; begin += kPanel) {
     const std::size_t end = std::min(begin + kPanel, size_);
     for (std::size_t c = begin; c < end; ++c) {
@@ -106,7 +124,7 @@ void JobRegressions::solve_lower() {
   }
 }
 
-void JobRegressions::solve_upper(std::vector<Lanes>& v) const {
+[[gnu::always_inline]] inline void JobRegressions::solve_upper(AllLanes& v) const {
   for (std::size_t end = size_; end > 0; end -= std::min(kPanel, end)) {
     const std::size_t begin = end - std::min(kPanel, end);
     for (std::size_t r = end; r-- > begin;) {
@@ -142,7 +160,7 @@ void JobRegressions::solve_upper(std::vector<Lanes>& v) const {
   }
 }
 
-void JobRegressions::draw(std::size_t lanes, std::span<const double> z) {
+CORUN_VECTOR_CLONES void JobRegressions::draw(std::size_t lanes, std::span<const double> z) {
   Lanes help{};
   Lanes share{};
   for (bool again = true; again;) {

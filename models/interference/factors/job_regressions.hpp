@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include <boost/align/aligned_allocator.hpp>
+
 /// Draws of the factors of jobs, for the Gibbs sampler of the factor model, which makes hundreds of thousands
 /// of them in a fit.
 namespace corun::inline models::factors {
@@ -21,9 +23,15 @@ class JobRegressions {
 
   explicit JobRegressions(std::size_t coefficients);
 
-  /// Begins the regression of job `lane`, below kTogether. `precision`: P, k x k, column by column. `mean`: m.
-  void begin(std::size_t lane, const double* precision, std::span<const double> mean);
-  void add(std::size_t lane, std::span<const double> x, double weight, double y);
+  /// An observation.
+  struct Row {
+    const double* x;  ///< k numbers
+    double weight, y;
+  };
+
+  /// Sets the regression of job `lane`, below kTogether. `precision`: P, k x k, column by column. `mean`: m.
+  void set(std::size_t lane, const double* precision, std::span<const double> mean,
+           std::span<const Row> rows);
   /// Draws from the posteriors of the first `lanes` jobs: inv(H) g + inv(R) z with H = R' R and R an upper
   /// triangle. `z`: independent standard normals, k of each job. Should rounding make an H indefinite, the
   /// smallest sufficient share of its largest diagonal element is added to the diagonal. std::logic_error if
@@ -36,19 +44,21 @@ class JobRegressions {
 
  private:
   using Lanes [[gnu::vector_size(kTogether * sizeof(double))]] = double;
+  /// draw() reads them by the widest vector unit, which takes them to be aligned.
+  using AllLanes = std::vector<Lanes, boost::alignment::aligned_allocator<Lanes, sizeof(Lanes)>>;
 
   double* column(std::size_t lane, std::size_t c) { return h_.data() + (lane * size_ + c) * size_; }
   void factorise(const Lanes& help);
   void solve_lower();
-  void solve_upper(std::vector<Lanes>& v) const;
+  void solve_upper(AllLanes& v) const;
 
   std::size_t size_;
   /// Of each job: the lower triangle of H, column by column (anything above it), and g.
   std::vector<double> h_, g_;
   /// Of all jobs side by side: R', column by column; g, then the draw; z.
-  std::vector<Lanes> root_, solved_, deviation_;
-  std::vector<Lanes> sums_;
-  Lanes
+  AllLanes root_, solved_, deviation_;
+  AllLanes sums_;
+  alignas(sizeof(Lanes)) Lanes
       squares_least_{};  ///< the least square on the diagonal of R', not positive if H is indefinite
 };
 

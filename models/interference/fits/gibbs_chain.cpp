@@ -6,12 +6,15 @@
 #include <stdexcept>
 #include <utility>
 
+#include "models/interference/factors/product.hpp"
+
 namespace corun::inline models {
 
 namespace {
 
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
+using factors::product;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
@@ -42,6 +45,13 @@ std::vector<float> row_major(const Matrix& m) {
   return out;
 }
 
+/// a + b + u . v of (a, u) and (b, v).
+double fitted_of(const auto& own, const auto& co_runner) {
+  double product = own(1) * co_runner(1);
+  for (Eigen::Index c = 2; c < own.size(); ++c) product += own(c) * co_runner(c);
+  return own(0) + co_runner(0) + product;
+}
+
 }  // namespace
 
 Matrix draw_wishart(Rng& rng, double freedom, const Matrix& scale) {
@@ -59,6 +69,7 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
                        const FactorOptions& options, std::uint64_t number)
     : observations(std::move(seen)),
       basis_(basis),
+      transposed_basis_(basis.transpose()),
       gram_(basis.transpose() * basis),
       options_(options),
       spread_(chain.spread),
@@ -99,7 +110,7 @@ std::vector<FactorModel::Sample> GibbsChain::run(int every) {
 }
 
 void GibbsChain::sweep() {
-  const Matrix prior = basis_ * parameters.beta;
+  const Matrix prior = product(basis_, parameters.beta);
   draw_factors(prior, true);
   draw_factors(prior, false);
   draw_noise();
@@ -118,7 +129,7 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
   const Matrix cross = parameters.precision.block(from, other, k_, k_);
   const Matrix shift = rooted(p).solve(cross);
   const Matrix mean =
-      prior.middleCols(from, k_) - (given - prior.middleCols(other, k_)) * shift.transpose();
+      prior.middleCols(from, k_) - product(given - prior.middleCols(other, k_), shift.transpose());
   const auto& met = slowed ? by_slowed_ : by_co_runner_;
   // `given` does not change here: a job beside itself also has its given factors in the other role.
   // Their first factor is a level, not the coefficient of one: a regression has 1 there.
@@ -128,17 +139,19 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
   const auto size = static_cast<std::size_t>(k_);
   constexpr auto kTogether = static_cast<Eigen::Index>(factors::JobRegressions::kTogether);
   std::vector<double> z;
+  std::vector<factors::JobRegressions::Row> observed;  // of one job
   for (Eigen::Index first = 0; first < jobs_; first += kTogether) {
     const Eigen::Index count = std::min(kTogether, jobs_ - first);
     for (Eigen::Index l = 0; l < count; ++l) {
       const auto lane = static_cast<std::size_t>(l);
-      regressions_.begin(lane, p.data(), {means.row(first + l).data(), size});
+      observed.clear();
       for (const std::size_t o : met[static_cast<std::size_t>(first + l)]) {
         const Observation& seen = observations[o];
         const Eigen::Index met_job = slowed ? seen.beside : seen.of;
-        regressions_.add(lane, {rows.row(met_job).data(), size}, parameters.tau * seen.weight,
-                         seen.target - given(met_job, 0));
+        observed.push_back({rows.row(met_job).data(), parameters.tau * seen.weight,
+                            seen.target - given(met_job, 0)});
       }
+      regressions_.set(lane, p.data(), {means.row(first + l).data(), size}, observed);
     }
     z.resize(static_cast<std::size_t>(count) * size);
     rng_.normals(z);
@@ -153,16 +166,19 @@ void GibbsChain::draw_factors(const Matrix& prior, bool slowed) {
 }
 
 double GibbsChain::fitted(const Observation& o) const {
-  return parameters.own(o.of, 0) + parameters.co_runner(o.beside, 0) +
-         parameters.own.row(o.of).tail(k_ - 1).dot(parameters.co_runner.row(o.beside).tail(k_ - 1));
+  return fitted_of(parameters.own.row(o.of), parameters.co_runner.row(o.beside));
 }
 
 void GibbsChain::draw_noise() {
+  const RowMatrix own = parameters.own;
+  const RowMatrix co_runner = parameters.co_runner;
+  std::vector<double> drawn(observations.size());
+  rng_.gammas((options_.freedom + 1) / 2, drawn);
   double squares = 0;
-  for (Observation& o : observations) {
-    const double e = o.target - fitted(o);
-    o.weight =
-        rng_.gamma((options_.freedom + 1) / 2) / ((options_.freedom + parameters.tau * e * e) / 2);
+  for (std::size_t n = 0; n < observations.size(); ++n) {
+    Observation& o = observations[n];
+    const double e = o.target - fitted_of(own.row(o.of), co_runner.row(o.beside));
+    o.weight = drawn[n] / ((options_.freedom + parameters.tau * e * e) / 2);
     squares += o.weight * e * e;
   }
   constexpr double kShape = 1;
@@ -177,13 +193,16 @@ void GibbsChain::draw_prior() {
   const Eigen::Index q = basis_.cols();
   Vector ridge = Vector::Constant(q, parameters.strength);
   ridge(0) = 0.1;  // the intercept is nearly free
-  const Eigen::LLT<Matrix> k_root = rooted(gram_ + Matrix(ridge.asDiagonal()));
-  const Matrix mean = k_root.solve(basis_.transpose() * w);
-  const Matrix rest = w - basis_ * mean;
+  Matrix inverse_covariance = gram_;
+  inverse_covariance.diagonal() += ridge;
+  const Eigen::LLT<Matrix> k_root = rooted(inverse_covariance);
+  const Matrix mean = k_root.solve(product(transposed_basis_, w));
+  const Matrix rest = w - product(basis_, mean);
   const auto freedom = static_cast<double>(d_ + 2);
   // In this form it stays positive definite, whatever rounding does.
-  Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) + rest.transpose() * rest +
-                   mean.transpose() * ridge.asDiagonal() * mean;
+  Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) +
+                   product(rest.transpose(), rest) +
+                   product(mean.transpose() * ridge.asDiagonal(), mean);
   scatter = ((scatter + scatter.transpose()) / 2).eval();
   const Matrix inverse = rooted(scatter).solve(Matrix::Identity(d_, d_));
   parameters.precision = draw_wishart(rng_, freedom + static_cast<double>(jobs_), inverse);

@@ -61,6 +61,7 @@ class GibbsChain {
   FactorModel::Sample sample() const;
 
   const Eigen::MatrixXd& basis_;
+  Eigen::MatrixXd transposed_basis_;
   Eigen::MatrixXd gram_;
   const FactorOptions& options_;
   double spread_;

@@ -13,12 +13,12 @@ namespace corun::inline models {
 
 /// A local minimum near x of a negative log-likelihood over the logarithms of parameters, by limited-memory
 /// BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989). A step is
-/// halved until it decreases the value sufficiently. `value(x, gradient)` returns the value at x and writes
-/// one derivative per element of x; a step to an infinite value is rejected. Returns x if the first value is
-/// not finite. Ends after `iterations`, after three in a row that gain less than 0.001, or when no step
+/// halved until it decreases the value sufficiently. `function(x)` returns a point with value() and gradient(), which has
+/// one derivative per element of x and is asked for only where the search goes on; a step to an infinite value is rejected.
+/// Returns x if the first value is not finite. Ends after `iterations`, after three in a row that gain less than 0.001, or when no step
 /// decreases the value.
 template <typename Function>
-std::vector<double> minimise(const Function& value, std::vector<double> x, int iterations = 40) {
+std::vector<double> minimise(const Function& function, std::vector<double> x, int iterations = 40) {
   constexpr std::size_t kMemory = 8;
   constexpr double kLongestStep = 2;  // in a log-parameter
   constexpr double kEnough = 1e-3;    // of a negative log-likelihood
@@ -27,11 +27,17 @@ std::vector<double> minimise(const Function& value, std::vector<double> x, int i
     double curvature;
   };
   std::deque<Pair> memory;
+  double at = 0;
   std::vector<double> slope;
-  double at = value(x, slope);
-  if (!std::isfinite(at)) return x;
+  {
+    const auto point = function(x);
+    at = point.value();
+    if (!std::isfinite(at)) return x;
+    slope = point.gradient();
+  }
+  constexpr int kSmallSteps = 3;
   int small_steps = 0;
-  for (int iteration = 0; iteration < iterations && small_steps < 3; ++iteration) {
+  for (int iteration = 0; iteration < iterations; ++iteration) {
     const Eigen::VectorXd gradient =
         Eigen::Map<const Eigen::VectorXd>(slope.data(), static_cast<Eigen::Index>(slope.size()));
     Eigen::VectorXd direction = -gradient;
@@ -61,14 +67,21 @@ std::vector<double> minimise(const Function& value, std::vector<double> x, int i
     double there = 0;
     double length = 1;
     int halving = 0;
+    bool is_last = false;
     for (; halving < kHalvings; ++halving, length /= 2) {
       for (std::size_t p = 0; p < x.size(); ++p) {
         next[p] = x[p] + length * direction[static_cast<Eigen::Index>(p)];
       }
-      there = value(next, next_slope);
-      if (there <= at + kWorth * length * descent) break;
+      const auto point = function(next);
+      there = point.value();
+      if (!(there <= at + kWorth * length * descent)) continue;
+      small_steps = at - there < kEnough ? small_steps + 1 : 0;
+      is_last = small_steps == kSmallSteps || iteration + 1 == iterations;
+      if (!is_last) next_slope = point.gradient();
+      break;
     }
     if (halving == kHalvings) break;
+    if (is_last) return next;
     Pair pair;
     pair.step = length * direction;
     pair.change = Eigen::Map<const Eigen::VectorXd>(next_slope.data(),
@@ -79,7 +92,6 @@ std::vector<double> minimise(const Function& value, std::vector<double> x, int i
       memory.push_back(std::move(pair));
       if (memory.size() > kMemory) memory.pop_front();
     }
-    small_steps = at - there < kEnough ? small_steps + 1 : 0;
     x = std::move(next);
     slope = std::move(next_slope);
     at = there;

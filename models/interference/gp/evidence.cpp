@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "models/interference/gp/covariance.hpp"
 #include "models/interference/gp/covariance_matrix.hpp"
@@ -33,26 +34,6 @@ Prior prior_of(std::size_t parameter) {
   }};
   static const Prior kLength{math::log(3.0), 1};
   return parameter < kVariances.size() ? kVariances[parameter] : kLength;
-}
-
-/// K factored, and the targets solved for.
-struct Solution {
-  Panels root;
-  std::vector<double> weights;  ///< inv(K) y
-  double value = 0;             ///< y' inv(K) y / 2 + log det L
-};
-
-Solution solve(const Rows& rows, const Covariance& covariance, const JobKernels& kernels) {
-  const std::size_t count = rows.observations.size();
-  Solution out{inverse_root_of(covariance_matrix(rows, covariance, kernels), count),
-               std::vector<double>(count, 0)};
-  for (std::size_t a = 0; a < count; ++a) {
-    double sum = 0;
-    for (std::size_t b = 0; b <= a; ++b) sum += out.root.at(a, b) * rows.observations[b].target;
-    for (std::size_t b = 0; b <= a; ++b) out.weights[b] += sum * out.root.at(a, b);
-    out.value += sum * sum / 2 - math::log(out.root.at(a, a));
-  }
-  return out;
 }
 
 /// Sums up the gradient over all pairs of rows. Most derivatives of K depend on a pair of slowed jobs or on one of
@@ -145,10 +126,11 @@ class RowDerivatives {
   double noise_ = 0;
 };
 
+/// `root`: the inverse Cholesky factor of K; `weights`: inv(K) y.
 void add_gradient(const Rows& rows, const Covariance& covariance, const JobKernels& kernels,
-                  const Solution& solution, std::vector<double>& gradient) {
-  const Panels inverse = precision_of(solution.root, rows.observations.size());
-  const std::vector<double>& weights = solution.weights;
+                  const Panels& root, const std::vector<double>& weights,
+                  std::vector<double>& gradient) {
+  const Panels inverse = precision_of(root, rows.observations.size());
   RowDerivatives derivatives(rows, covariance, kernels, gradient);
   for (std::size_t a = 0; a < rows.observations.size(); ++a) {
     for (std::size_t b = 0; b <= a; ++b) {
@@ -160,15 +142,6 @@ void add_gradient(const Rows& rows, const Covariance& covariance, const JobKerne
   derivatives.end_lengths();
 }
 
-void add_priors(std::span<const double> parameters, Evidence& out) {
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const Prior prior = prior_of(p);
-    const double off = (parameters[p] - prior.center) / prior.width;
-    out.value += off * off / 2;
-    out.gradient[p] += off / prior.width;
-  }
-}
-
 }  // namespace
 
 std::vector<double> prior_medians(std::size_t parameters) {
@@ -177,20 +150,41 @@ std::vector<double> prior_medians(std::size_t parameters) {
   return out;
 }
 
-Evidence evidence_of(const Rows& rows, std::span<const double> parameters) {
-  Evidence out;
-  out.gradient.assign(parameters.size(), 0);
+Evidence::Evidence(const Rows& rows, std::span<const double> parameters)
+    : rows_(rows), parameters_(parameters.begin(), parameters.end()) {
   const auto possible = [](double p) { return std::fabs(p) <= kLargestParameter; };
   if (!std::all_of(parameters.begin(), parameters.end(), possible)) {
-    out.value = std::numeric_limits<double>::infinity();
-    return out;
+    value_ = std::numeric_limits<double>::infinity();
+    return;
   }
+  const std::size_t count = rows.observations.size();
   const Covariance covariance(parameters);
-  const JobKernels kernels = kernels_between(rows.places, covariance);
-  const Solution solution = solve(rows, covariance, kernels);
-  out.value = solution.value;
-  add_gradient(rows, covariance, kernels, solution, out.gradient);
-  add_priors(parameters, out);
+  JobKernels kernels = kernels_between(rows.places, covariance);
+  Panels root = inverse_root_of(covariance_matrix(rows, covariance, kernels), count);
+  std::vector<double> weights(count, 0);
+  for (std::size_t a = 0; a < count; ++a) {
+    double sum = 0;
+    for (std::size_t b = 0; b <= a; ++b) sum += root.at(a, b) * rows.observations[b].target;
+    for (std::size_t b = 0; b <= a; ++b) weights[b] += sum * root.at(a, b);
+    value_ += sum * sum / 2 - math::log(root.at(a, a));
+  }
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const Prior prior = prior_of(p);
+    const double off = (parameters[p] - prior.center) / prior.width;
+    value_ += off * off / 2;
+  }
+  solution_ = Solution{covariance, std::move(kernels), std::move(root), std::move(weights)};
+}
+
+std::vector<double> Evidence::gradient() const {
+  std::vector<double> out(parameters_.size(), 0);
+  if (!solution_) return out;
+  add_gradient(rows_, solution_->covariance, solution_->kernels, solution_->root,
+               solution_->weights, out);
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    const Prior prior = prior_of(p);
+    out[p] += (parameters_[p] - prior.center) / prior.width / prior.width;
+  }
   return out;
 }
 

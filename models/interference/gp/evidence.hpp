@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "models/interference/gp/covariance.hpp"
+#include "models/interference/gp/covariance_matrix.hpp"
+#include "models/interference/gp/panels.hpp"
 #include "models/interference/gp/training_set.hpp"
 
 /// The negative log evidence of parameters, with analytic derivatives. For n targets y and K = L L':
@@ -16,13 +20,30 @@
 /// 2006, section 5.4.1. Cost: O(n^3) + O(jobs^2 width).
 namespace corun::inline models::gp {
 
-struct Evidence {
-  double value = 0;
-  std::vector<double> gradient;  ///< one entry per log-parameter
-};
+/// At some parameters. The value is infinite and the gradient 0 if the modulus of a log-parameter exceeds kLargestParameter.
+class Evidence {
+ public:
+  /// `rows` must outlive it.
+  Evidence(const Rows& rows, std::span<const double> parameters);
 
-/// The value is infinite and the gradient 0 if the modulus of a log-parameter exceeds kLargestParameter.
-Evidence evidence_of(const Rows& rows, std::span<const double> parameters);
+  double value() const { return value_; }
+  /// One entry per log-parameter. Computed in each call.
+  std::vector<double> gradient() const;
+
+ private:
+  /// K, factored.
+  struct Solution {
+    Covariance covariance;
+    JobKernels kernels;
+    Panels root;
+    std::vector<double> weights;  ///< inv(K) y
+  };
+
+  const Rows& rows_;
+  std::vector<double> parameters_;
+  std::optional<Solution> solution_;
+  double value_ = 0;
+};
 
 /// Logarithms of the medians of the priors of the first `parameters` parameters.
 std::vector<double> prior_medians(std::size_t parameters);

@@ -48,15 +48,17 @@ TEST(JobRegressions, GiveTheBitsOfEigen) {
         MatrixXd h = precision;
         VectorXd g(size);
         g.noalias() = precision * mean;
-        regressions.begin(lane, precision.data(), {mean.data(), k});
+        std::vector<VectorXd> xs;
+        std::vector<factors::JobRegressions::Row> rows;
         for (std::size_t o = 0; o < lane; ++o) {
-          const VectorXd x = normal_vector(rng, size);
+          const VectorXd& x = xs.emplace_back(normal_vector(rng, size));
           const double weight = rng.gamma(2);
           const double y = rng.normal();
           h.selfadjointView<Eigen::Lower>().rankUpdate(x, weight);
           g += weight * y * x;
-          regressions.add(lane, {x.data(), k}, weight, y);
+          rows.push_back({x.data(), weight, y});
         }
+        regressions.set(lane, precision.data(), {mean.data(), k}, rows);
         const VectorXd deviation = normal_vector(rng, size);
         z.insert(z.end(), deviation.begin(), deviation.end());
         expected.push_back(drawn_by_eigen(h, g, deviation));
@@ -77,14 +79,14 @@ TEST(JobRegressions, HelpAMatrixThatRoundingMadeIndefinite) {
   const std::vector<double> indefinite = {1, 1, 1, 1 - 1e-13};
   const std::vector<double> definite = {2, 0, 0, 4};
   factors::JobRegressions regressions(2);
-  regressions.begin(0, indefinite.data(), std::vector<double>{0, 0});
-  regressions.begin(1, definite.data(), std::vector<double>{3, 5});
+  regressions.set(0, indefinite.data(), std::vector<double>{0, 0}, {});
+  regressions.set(1, definite.data(), std::vector<double>{3, 5}, {});
   regressions.draw(2, std::vector<double>{0, 0, 0, 0});
   EXPECT_EQ(regressions.drawn(0, 0), 0);
   EXPECT_NEAR(regressions.drawn(1, 0), 3, 1e-12);
   EXPECT_NEAR(regressions.drawn(1, 1), 5, 1e-12);
   const std::vector<double> negative = {-1, 0, 0, -1};
-  regressions.begin(0, negative.data(), std::vector<double>{0, 0});
+  regressions.set(0, negative.data(), std::vector<double>{0, 0}, {});
   EXPECT_THROW(regressions.draw(1, std::vector<double>{0, 0}), std::logic_error);
 }
 

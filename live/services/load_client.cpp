@@ -307,7 +307,9 @@ class LoadClient::Sender {
         enter(Phase::kReady);
         return;
       }
-      refusal_ = words(answer);
+      // The time may be over while a question is open: that says less than an answer to one before.
+      if (answer.end != RequestEnd::kTimeout || !has_refused_) refusal_ = words(answer);
+      has_refused_ |= answer.end == RequestEnd::kError;
       timer_.expires_after(kAskAgain);
       timer_.async_wait([this](beast::error_code error) {
         if (!error) ask();
@@ -406,6 +408,7 @@ class LoadClient::Sender {
   std::vector<std::shared_ptr<Connection>> idle_;
   Clock::time_point ready_by_;
   std::string refusal_ = "nothing listens on its port";
+  bool has_refused_ = false;  ///< by an answer
   std::optional<RepeatedRequests> source_;
   bool once_ = true;
   Clock::time_point began_;

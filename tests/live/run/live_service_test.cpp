@@ -124,16 +124,16 @@ TEST_F(LiveServices, RequestsArePostedAndComeFromATraceOrByRates) {
       solo("- 1 0 post", post + "rate_per_s: [[0, 10], [0.2, 100]], seconds: 0.4, spacing: even");
   ASSERT_EQ(rates.code, 0) << rates.err;
   EXPECT_EQ(Json::parse(rates.out)["services"][0]["requests"], 22);
-  // Without the body the server refuses, and never becomes ready. Two seconds are enough for it on a busy machine.
-  EXPECT_EQ(failure("- 1 0 post", "rate_per_s: 10, seconds: 1, goal_ms: 5, ready_s: 2"),
-            "1 of 1: web: failed (the server did not answer within 2 s (service.ready_s): it "
+  // Without the body the server refuses, and never becomes ready. A second is enough for it on a busy machine.
+  EXPECT_EQ(failure("- 1 0 post", "rate_per_s: 10, seconds: 1, goal_ms: 5, ready_s: 1"),
+            "1 of 1: web: failed (the server did not answer within 1 s (service.ready_s): it "
             "answers HTTP 400)\n");
 }
 
 TEST_F(LiveServices, AServerThatDoesNotBecomeReadyIsToldInALine) {
-  const std::string keys = "rate_per_s: 10, seconds: 1, goal_ms: 5, ready_s: 2";
+  const std::string keys = "rate_per_s: 10, seconds: 1, goal_ms: 5, ready_s: 1";
   const std::string line =
-      "1 of 1: web: failed (the server did not answer within 2 s (service.ready_s): ";
+      "1 of 1: web: failed (the server did not answer within 1 s (service.ready_s): ";
   EXPECT_EQ(failure("- 1 0 deaf", keys), line + "Connection refused)\n");
   EXPECT_EQ(failure("- 1 0 mute", keys), line + "it takes connections and does not answer)\n");
   EXPECT_EQ(failure("- 1 0 sick", keys), line + "it answers HTTP 503)\n");

@@ -14,6 +14,7 @@
 #include "sim/rng.hpp"
 #include "tests/helpers/left_out.hpp"
 #include "tests/helpers/public_data.hpp"
+#include "tests/helpers/random_runs.hpp"
 #include "tests/helpers/temporary_directory.hpp"
 #include "tests/helpers/trace_columns.hpp"
 #include "traces/catalog.hpp"
@@ -739,8 +740,8 @@ class LogWriter {
 
 TEST(Logs, GeneratedLogsAreReadExactlyOrCountedOut) {
   const test::TemporaryDirectory folder;
-  constexpr std::uint64_t kLogs = 10'000;
-  for (std::uint64_t seed = 0; seed < kLogs; ++seed) {
+  const auto logs = test::random_runs<std::uint64_t>(10'000);
+  for (std::uint64_t seed = 0; seed < logs; ++seed) {
     LogWriter log(seed);
     log.write();
     std::map<std::string, std::size_t> reasons;

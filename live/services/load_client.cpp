@@ -307,7 +307,7 @@ class LoadClient::Sender {
         enter(Phase::kReady);
         return;
       }
-      // The time may be over while a question is open: that says less than an answer to one before.
+      // The time may be over while a request is open: that says less than an earlier answer.
       if (answer.end != RequestEnd::kTimeout || !has_refused_) refusal_ = words(answer);
       has_refused_ |= answer.end == RequestEnd::kError;
       timer_.expires_after(kAskAgain);

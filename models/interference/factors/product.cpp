@@ -53,7 +53,8 @@ template <std::size_t kRows>
   if (column < columns) multiply_block<kRows, 1>(p, row, column);
 }
 
-/// Two rows beyond a multiple of four: Eigen sums every second term of four columns apart, as far as there are eight.
+/// Two of the last rows, where the number of rows is not a multiple of four. In groups of four columns, Eigen sums the even and
+/// the odd terms separately here, as far as there are eight terms.
 [[gnu::always_inline]] inline void multiply_two_rows(const Product& p, Index row, Index columns) {
   constexpr Index kColumns = 4;
   constexpr Index kTerms = 8;

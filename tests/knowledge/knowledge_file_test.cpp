@@ -206,10 +206,11 @@ TEST(KnowledgeFile, RefusesWhatItCannotTrust) {
   EXPECT_NE(message_of(good.substr(0, good.size() / 2)), "accepted");
 }
 
-TEST(KnowledgeFile, CutAnywhereItIsRefused) {
+/// Cuts a file after every `stride` bytes.
+void cut_every(std::size_t stride) {
   const std::string good =
       knowledge_text({find_knowledge("prirect")->make(), "x", {{"a", "", 2, ""}}});
-  for (std::size_t length = 0; length + 1 < good.size(); ++length) {
+  for (std::size_t length = 0; length + 1 < good.size(); length += stride) {
     const std::string cut = good.substr(0, length);
     const bool lacks_nothing = cut.find("complete: true") != std::string::npos &&
                                cut.find("# sha256 ") == std::string::npos;
@@ -220,6 +221,9 @@ TEST(KnowledgeFile, CutAnywhereItIsRefused) {
     }
   }
 }
+
+TEST(KnowledgeFile, CutAtEveryFifthByteItIsRefused) { cut_every(5); }
+TEST(KnowledgeFile, CutAnywhereItIsRefused) { cut_every(1); }
 
 TEST(KnowledgeFile, UpdatesOfManyProcessesAreAllKept) {
   test::TemporaryDirectory directory;

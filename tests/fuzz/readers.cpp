@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <istream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -175,9 +174,9 @@ void read_nodes(std::string_view bytes) {
 std::string text_of(std::string_view packed) {
   std::istringstream file{std::string(packed)};
   const auto in = open_input(file, "file");
-  // From the buffer: a stream keeps errors of archives to itself, and iterators take ten times as long in debug builds.
+  // From the buffer: a stream keeps errors of archives to itself, and its iterators are slow in debug builds.
   std::string all;
-  std::array<char, 1 << 16> part;  // NOLINT: filled before it is read
+  std::array<char, 1 << 16> part{};
   for (std::streamsize got = 0; (got = in->rdbuf()->sgetn(part.data(), part.size())) > 0;) {
     all.append(part.data(), static_cast<std::size_t>(got));
   }

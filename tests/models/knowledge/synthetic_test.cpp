@@ -110,7 +110,7 @@ TEST(Synthetic, QualityOverVolumeFallsThenFailsForOnePolynomial) {
 TEST(Synthetic, OverflowIsMarkedAndBadPointsAreRefused) {
   Values x;
   Values y;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 200; ++i) {  // so many that the polynomial through all of them overflows
     x.push_back(i);
     y.push_back(i % 3);
   }

@@ -45,8 +45,8 @@
 /// factor 1 at the weight of four families, and from 0.5 to 4. Two families or fewer have the factor 1.
 ///
 /// Known error: MAE of ISD in percentage points, of held-out pairs, unseen jobs and unseen families: 4.1, 6.8 and 8.1 on
-/// Lucid's table, 5.4, 13.9 and 25.8 on Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.1. The 90 %
-/// intervals of these three tables hold 88 to 94 %. The constants were chosen on them:
+/// Lucid's table, 5.4, 13.8 and 25.7 on Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.1. The 90 %
+/// intervals of these three tables hold 87 to 94 %. The constants were chosen on them:
 /// experiments/interference/accuracy.md, which has more tables, judges that, too.
 ///
 /// The effort of a fit is that of all these fits.

@@ -68,12 +68,11 @@ def read(path, family):
 def folds_of(rows, split, family):
     """Lists of positions of held-out rows; a pair of two folds is held out with each."""
     if split == "pairs":
-        keys = [frozenset((r["job_a"], r["job_b"])) for r in rows]
-        sides = [(key,) for key in keys]
+        sides = [(tuple(sorted((r["job_a"], r["job_b"]))),) for r in rows]
     else:
         column = "job" if split == "job" else family
         sides = [tuple({r[f"{column}_a"], r[f"{column}_b"]}) for r in rows]
-    groups = sorted({g for side in sides for g in side}, key=str)
+    groups = sorted({g for side in sides for g in side})
     random.Random(1).shuffle(groups)
     count = len(groups) if split == "family" else FOLDS
     fold = {g: i % count for i, g in enumerate(groups)}

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "models/interference/factors/refuse.hpp"
+#include "models/interference/factors/signs.hpp"
 #include "models/interference/fits/moments.hpp"
 #include "models/interference/fits/observations.hpp"
 #include "sim/base/math.hpp"
@@ -103,10 +104,7 @@ void learn_kernel(FactorState& state) {
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     for (const Eigen::Index e : kept) {
-      // The sign of an eigenvector is the solver's choice; a fixed rule keeps it out of the draws.
-      Eigen::Index largest = 0;
-      eigen.eigenvectors().col(e).cwiseAbs().maxCoeff(&largest);
-      const double sign = eigen.eigenvectors()(largest, e) < 0 ? -1 : 1;
+      const double sign = sign_of(eigen.eigenvectors().col(e));
       state.kernel_root.push_back(sign * eigen.eigenvectors()(i, e) /
                                   std::sqrt(eigen.eigenvalues()(e)));
     }

@@ -10,6 +10,7 @@
 
 #include <Eigen/Dense>
 
+#include "models/interference/factors/axes.hpp"
 #include "models/interference/factors/basis.hpp"
 #include "models/interference/factors/refuse.hpp"
 #include "models/interference/fits/effort.hpp"
@@ -32,6 +33,7 @@ void check_options(const FactorOptions& o) {
   }
   if (o.burn_in < 0 || o.sweeps <= o.burn_in) refuse("sweeps are not more than the burn-in");
   if (o.keep_every < 1) refuse("keep_every is below 1");
+  if (o.widen_every < 1) refuse("widen_every is below 1");
   if (!o.chains.front().predicts ||
       !std::is_sorted(o.chains.begin(), o.chains.end(),
                       [](const auto& a, const auto& b) { return a.predicts && !b.predicts; })) {
@@ -45,7 +47,7 @@ void check_options(const FactorOptions& o) {
 /// Chains per kind such that all predicting chains together do about the same work for few rows and for many.
 int chains_for(std::size_t rows) {
   constexpr std::size_t kRowsOfAll = 2000;
-  return static_cast<int>(std::clamp<std::size_t>(kRowsOfAll / rows, 1, 8));
+  return static_cast<int>(std::clamp<std::size_t>(kRowsOfAll / rows, 1, 4));
 }
 
 struct Seen {
@@ -121,24 +123,28 @@ Eigen::MatrixXd basis_matrix(const FactorState& state) {
 
 void draw_samples(const std::vector<GibbsChain::Observation>& observations,
                   const FactorOptions& options, FactorState& state) {
-  const Eigen::MatrixXd basis = basis_matrix(state);
-  // All chains of a kind together keep as many samples as a single chain would.
+  const Axes axes(basis_matrix(state));
   const int per_kind = steps_at(
       options.effort,
       options.chains_per_kind > 0 ? options.chains_per_kind : chains_for(observations.size()), 1);
-  FactorOptions scaled = options;
-  scaled.burn_in = steps_at(options.effort, options.burn_in, 1);
-  scaled.sweeps =
-      steps_at(options.effort, options.sweeps,
-               scaled.burn_in + FactorOptions::kLeastSamples * options.keep_every * per_kind);
+  // All chains of a kind together keep as many samples as a single chain would.
+  const int every = options.keep_every * per_kind;
+  FactorOptions predicting = options;
+  predicting.burn_in = steps_at(options.effort, options.burn_in, 1);
+  predicting.sweeps = steps_at(options.effort, options.sweeps,
+                               predicting.burn_in + FactorOptions::kLeastSamples * every);
+  const int kept = 1 + (predicting.sweeps - 1 - predicting.burn_in) / every;
+  FactorOptions widening = predicting;
+  widening.sweeps = predicting.burn_in + (kept * per_kind - 1) * options.widen_every + 1;
   std::vector<FactorChain> chains;
   for (const FactorChain& chain : options.chains) {
     chains.insert(chains.end(), chain.predicts ? static_cast<std::size_t>(per_kind) : 1, chain);
   }
   std::vector<std::vector<FactorSample>> samples(chains.size());
   parallel_for(chains.size(), options.threads, [&](std::size_t c) {
-    const int every = options.keep_every * (chains[c].predicts ? per_kind : 1);
-    samples[c] = GibbsChain(basis, observations, chains[c], scaled, c).run(every);
+    const bool predicts = chains[c].predicts;
+    samples[c] = GibbsChain(axes, observations, chains[c], predicts ? predicting : widening, c)
+                     .run(predicts ? every : options.widen_every);
   });
   for (std::size_t c = 0; c < chains.size(); ++c) {
     for (FactorSample& s : samples[c]) state.samples.push_back(std::move(s));

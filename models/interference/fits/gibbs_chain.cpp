@@ -23,6 +23,9 @@ Matrix normal_matrix(Rng& rng, Eigen::Index rows, Eigen::Index columns) {
   return m;
 }
 
+/// Precision of the prior of the intercept, which is nearly free.
+constexpr double kIntercept = 0.1;
+
 /// The Cholesky factor of a matrix that is positive definite by construction. If rounding makes it
 /// indefinite, the smallest sufficient share of its largest diagonal element is added to the diagonal.
 Eigen::LLT<Matrix> rooted(const Matrix& m) {
@@ -54,27 +57,26 @@ double fitted_of(const auto& own, const auto& co_runner) {
 
 }  // namespace
 
-Matrix draw_wishart(Rng& rng, double freedom, const Matrix& scale) {
-  const Eigen::Index d = scale.rows();
+Matrix draw_wishart(Rng& rng, double freedom, const Matrix& inverse_scale) {
+  const Eigen::Index d = inverse_scale.rows();
   RowMatrix t = RowMatrix::Zero(d, d);
   for (Eigen::Index i = 0; i < d; ++i) {
     rng.normals({&t(i, 0), static_cast<std::size_t>(i)});
     t(i, i) = std::sqrt(2 * rng.gamma((freedom - static_cast<double>(i)) / 2));
   }
-  const Matrix root = rooted(scale).matrixL() * Matrix(t);
+  const Matrix root = rooted(inverse_scale).matrixU().solve(Matrix(t));
   return root * root.transpose();
 }
 
-GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const FactorChain& chain,
-                       const FactorOptions& options, std::uint64_t number)
+GibbsChain::GibbsChain(const factors::Axes& axes, std::vector<Observation> seen,
+                       const FactorChain& chain, const FactorOptions& options, std::uint64_t number)
     : observations(std::move(seen)),
-      basis_(basis),
-      transposed_basis_(basis.transpose()),
-      gram_(basis.transpose() * basis),
+      axes_(axes),
+      transposed_places_(axes.places.transpose()),
       options_(options),
       spread_(chain.spread),
       rng_(options.seed, Stream::kFactors, number),
-      jobs_(basis.rows()),
+      jobs_(axes.places.rows()),
       k_(chain.rank + 1),
       d_(2 * k_),
       regressions_(static_cast<std::size_t>(k_)) {
@@ -91,7 +93,7 @@ GibbsChain::GibbsChain(const Matrix& basis, std::vector<Observation> seen, const
   };
   parameters.own = factors();
   parameters.co_runner = factors();
-  parameters.beta = Matrix::Zero(basis_.cols(), d_);
+  parameters.beta = Matrix::Zero(axes_.squares.size(), d_);
   parameters.precision = Matrix::Identity(d_, d_) * 4;
 }
 
@@ -110,7 +112,7 @@ std::vector<FactorModel::Sample> GibbsChain::run(int every) {
 }
 
 void GibbsChain::sweep() {
-  const Matrix prior = product(basis_, parameters.beta);
+  const Matrix prior = product(axes_.places, parameters.beta);
   draw_factors(prior, true);
   draw_factors(prior, false);
   draw_noise();
@@ -188,39 +190,49 @@ void GibbsChain::draw_noise() {
 }
 
 void GibbsChain::draw_prior() {
+  const Matrix& places = axes_.places;
+  const Eigen::VectorXd& squares = axes_.squares;
   Matrix w(jobs_, d_);
   w << parameters.own, parameters.co_runner;
-  const Eigen::Index q = basis_.cols();
-  Vector ridge = Vector::Constant(q, parameters.strength);
-  ridge(0) = 0.1;  // the intercept is nearly free
-  Matrix inverse_covariance = gram_;
-  inverse_covariance.diagonal() += ridge;
-  const Eigen::LLT<Matrix> k_root = rooted(inverse_covariance);
-  const Matrix mean = k_root.solve(product(transposed_basis_, w));
-  const Matrix rest = w - product(basis_, mean);
+  const Matrix along = product(transposed_places_, w);
+  Vector ridge = Vector::Constant(squares.size(), parameters.strength);
+  ridge(0) = kIntercept;
+  // Of the prior's and the jobs' precision together, along each axis.
+  const Vector of_jobs = squares.cwiseQuotient(squares + ridge);
+  const Vector of_prior = ridge.cwiseQuotient(squares + ridge);
   const auto freedom = static_cast<double>(d_ + 2);
-  // In this form it stays positive definite, whatever rounding does.
   Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) +
-                   product(rest.transpose(), rest) +
-                   product(mean.transpose() * ridge.asDiagonal(), mean);
+                   product(along.transpose(), of_prior.asDiagonal() * along);
+  if (places.cols() < jobs_) {
+    const Matrix rest = w - product(places, along);
+    scatter += product(rest.transpose(), rest);
+  }
   scatter = ((scatter + scatter.transpose()) / 2).eval();
-  const Matrix inverse = rooted(scatter).solve(Matrix::Identity(d_, d_));
-  parameters.precision = draw_wishart(rng_, freedom + static_cast<double>(jobs_), inverse);
-  const Matrix g = normal_matrix(rng_, q, d_);
-  const Matrix precision_root = rooted(parameters.precision).matrixL();
-  const Matrix columns = precision_root.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(g);
-  parameters.beta = mean + k_root.matrixU().solve(columns);
-  const Matrix slopes = parameters.beta.bottomRows(q - 1);
-  const double size = (slopes * parameters.precision).cwiseProduct(slopes).sum();
-  parameters.strength = rng_.gamma(0.5 + static_cast<double>((q - 1) * d_) / 2) / (0.5 + size / 2);
+  parameters.precision = draw_wishart(rng_, freedom + static_cast<double>(jobs_), scatter);
+  const Matrix deviation = from_precision(normal_matrix(rng_, places.cols(), d_));
+  parameters.beta = of_jobs.asDiagonal() * along + of_jobs.cwiseSqrt().asDiagonal() * deviation;
+  const Eigen::Index slopes = places.cols() - 1;
+  const Matrix sloping = parameters.beta.bottomRows(slopes);
+  const double size = ((sloping * parameters.precision).cwiseProduct(sloping).rowwise().sum())
+                          .cwiseQuotient(squares.tail(slopes))
+                          .sum();
+  parameters.strength = rng_.gamma(0.5 + static_cast<double>(slopes * d_) / 2) / (0.5 + size / 2);
 }
 
-FactorModel::Sample GibbsChain::sample() const {
+/// Rows of covariance inv(Lambda), of rows of independent standard normals.
+Matrix GibbsChain::from_precision(const Matrix& normals) const {
+  const Matrix root = rooted(parameters.precision).matrixL();
+  return root.triangularView<Eigen::Lower>().solve<Eigen::OnTheRight>(normals);
+}
+
+FactorModel::Sample GibbsChain::sample() {
   const Matrix covariance = rooted(parameters.precision).solve(Matrix::Identity(d_, d_));
+  const Matrix of_others =
+      from_precision(normal_matrix(rng_, axes_.others(), d_)) / std::sqrt(parameters.strength);
   return {static_cast<int>(k_ - 1),
           row_major(parameters.own),
           row_major(parameters.co_runner),
-          row_major(parameters.beta),
+          row_major(axes_.beta_of(parameters.beta, of_others)),
           row_major(rooted(covariance).matrixL()),
           static_cast<float>(1 / std::sqrt(parameters.tau)),
           static_cast<float>(parameters.strength)};

@@ -7,13 +7,16 @@
 #include <Eigen/Dense>
 
 #include "models/interference/factor_model.hpp"
+#include "models/interference/factors/axes.hpp"
 #include "models/interference/factors/job_regressions.hpp"
 #include "sim/rng.hpp"
 
 /// The Gibbs sampler of a FactorModel (factor_model.hpp has the model and its source). Priors:
 /// Lambda ~ Wishart(d + 2, S) with inv(S) = spread (d + 2) / 2 I; beta ~ matrix normal, mean 0, rows inv(L),
-/// columns inv(Lambda), with L = diag(0.1, strength, ..., strength); strength ~ Gamma(0.5, rate 0.5); tau ~
-/// Gamma(1, rate 0.05).
+/// columns inv(Lambda), with L = diag(0.1, strength, ..., strength) for features less their means over the jobs;
+/// strength ~ Gamma(0.5, rate 0.5); tau ~ Gamma(1, rate 0.05). The chain draws the coefficients of the principal axes of
+/// the jobs' features (factors/axes.hpp), of which no job says anything about another. A sample draws those of the directions
+/// without an axis from their prior.
 ///
 /// Internal to the model. The parameters are public so that a test can compare the sampler with its priors.
 namespace corun::inline models {
@@ -21,7 +24,7 @@ namespace corun::inline models {
 class GibbsChain {
  public:
   struct Observation {
-    Eigen::Index of, beside;  ///< rows of the basis: the slowed job and its co-runner
+    Eigen::Index of, beside;  ///< the jobs' rows: the slowed job and its co-runner
     double target;            ///< r
     /// For the Student t as a mixture of normals: e ~ N(0, 1 / (tau weight)), weight ~ Gamma(freedom / 2,
     /// rate freedom / 2).
@@ -31,15 +34,15 @@ class GibbsChain {
   struct Parameters {
     Eigen::MatrixXd own;        ///< (a_i, u_i), jobs x (rank + 1)
     Eigen::MatrixXd co_runner;  ///< (b_i, v_i), likewise
-    Eigen::MatrixXd beta;       ///< basis x d
+    Eigen::MatrixXd beta;       ///< of the axes, axes x d
     Eigen::MatrixXd precision;  ///< Lambda
     double tau = 10;
     double strength = 1;
   };
 
-  /// `basis` has a row phi_i for every job, 1 first; it and `options` must outlive the chain. `number`,
+  /// `axes`: of the basis with a row phi_i for every job; they and `options` must outlive the chain. `number`,
   /// different for each chain, selects its random stream.
-  GibbsChain(const Eigen::MatrixXd& basis, std::vector<Observation> observations,
+  GibbsChain(const factors::Axes& axes, std::vector<Observation> observations,
              const FactorChain& chain, const FactorOptions& options, std::uint64_t number);
 
   /// Runs the sweeps of the options; after the burn-in, one of `every` gives a sample. std::logic_error if a
@@ -58,11 +61,11 @@ class GibbsChain {
   void draw_factors(const Eigen::MatrixXd& prior, bool slowed);
   void draw_noise();
   void draw_prior();
-  FactorModel::Sample sample() const;
+  Eigen::MatrixXd from_precision(const Eigen::MatrixXd& normals) const;
+  FactorModel::Sample sample();
 
-  const Eigen::MatrixXd& basis_;
-  Eigen::MatrixXd transposed_basis_;
-  Eigen::MatrixXd gram_;
+  const factors::Axes& axes_;
+  Eigen::MatrixXd transposed_places_;
   const FactorOptions& options_;
   double spread_;
   Rng rng_;
@@ -71,7 +74,7 @@ class GibbsChain {
   std::vector<std::vector<std::size_t>> by_slowed_, by_co_runner_;
 };
 
-/// Wishart(freedom, scale) by Bartlett's decomposition; `scale` positive definite.
-Eigen::MatrixXd draw_wishart(Rng& rng, double freedom, const Eigen::MatrixXd& scale);
+/// Wishart(freedom, inv(inverse_scale)) by Bartlett's decomposition; `inverse_scale` positive definite.
+Eigen::MatrixXd draw_wishart(Rng& rng, double freedom, const Eigen::MatrixXd& inverse_scale);
 
 }  // namespace corun::inline models

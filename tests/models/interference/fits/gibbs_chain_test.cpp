@@ -33,7 +33,7 @@ TEST(GibbsChain, WishartHasItsMeanAndVariance) {
   MatrixXd sum = MatrixXd::Zero(3, 3);
   MatrixXd square = MatrixXd::Zero(3, 3);
   for (int i = 0; i < kDraws; ++i) {
-    const MatrixXd off = draw_wishart(rng, kFreedom, scale) - kFreedom * scale;
+    const MatrixXd off = draw_wishart(rng, kFreedom, scale.inverse()) - kFreedom * scale;
     sum += off;
     square += off.cwiseProduct(off);
   }

@@ -1,0 +1,57 @@
+#include "models/interference/factors/axes.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "models/interference/factors/signs.hpp"
+
+namespace corun::inline models::factors {
+
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+
+/// Of the largest square: along shorter axes the jobs do not differ but by rounding.
+constexpr double kLeastSquare = 1e-8;
+
+}  // namespace
+
+Axes::Axes(const Matrix& basis) : mean(basis.rightCols(basis.cols() - 1).colwise().mean()) {
+  const Eigen::Index jobs = basis.rows();
+  const Eigen::Index features = basis.cols() - 1;
+  const Matrix centred = basis.rightCols(features).rowwise() - mean;
+  Eigen::Index sloping = 0;
+  Eigen::VectorXd found;
+  if (features > 0) {
+    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(centred.transpose() * centred);
+    if (eigen.info() != Eigen::Success) throw std::logic_error("factor model: no axes");
+    // The solver has them ascending.
+    found = eigen.eigenvalues().reverse();
+    directions = eigen.eigenvectors().rowwise().reverse();
+    for (Eigen::Index a = 0; a < features; ++a) directions.col(a) *= sign_of(directions.col(a));
+    while (sloping < features && found(sloping) > kLeastSquare * found(0)) ++sloping;
+  }
+  squares.resize(1 + sloping);
+  places.resize(jobs, 1 + sloping);
+  squares(0) = static_cast<double>(jobs);
+  places.col(0).setConstant(1 / std::sqrt(squares(0)));
+  if (sloping > 0) {
+    squares.tail(sloping) = found.head(sloping);
+    places.rightCols(sloping) = centred * directions.leftCols(sloping) *
+                                found.head(sloping).cwiseSqrt().cwiseInverse().asDiagonal();
+  }
+}
+
+Matrix Axes::beta_of(const Matrix& of_axes, const Matrix& of_others) const {
+  const Eigen::Index sloping = squares.size() - 1;
+  Matrix beta(1 + directions.rows(), of_axes.cols());
+  Matrix along(directions.cols(), of_axes.cols());
+  along.topRows(sloping) =
+      squares.tail(sloping).cwiseSqrt().cwiseInverse().asDiagonal() * of_axes.bottomRows(sloping);
+  along.bottomRows(others()) = of_others;
+  beta.bottomRows(directions.rows()) = directions * along;
+  beta.row(0) = of_axes.row(0) / std::sqrt(squares(0)) - mean * beta.bottomRows(directions.rows());
+  return beta;
+}
+
+}  // namespace corun::inline models::factors

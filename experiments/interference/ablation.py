@@ -33,27 +33,26 @@ HELD_OUT = {"pairs": "pairs", "job": "unseen job", "family": "unseen family"}
 def without(member):
     """The program's constants of a split without a member; None where it has no weight anyway."""
     def constants(split):
-        w, s, d, by_precision, by_share = PROGRAM[split]
+        w, s, by_precision = PROGRAM[split]
         if w[member] == 0:
             return None
-        rest = tuple(0 if m == member else x for m, x in enumerate(w))
-        # A member that stands for another needs a spread of its own.
-        total = sum(s) if not by_share else max(s)
-        kept = tuple(0 if m == member else x for m, x in enumerate(s))
-        if not by_share and sum(kept) > 0:
-            kept = tuple(x * total / sum(kept) for x in kept)
-        return rest, kept, d, by_precision, by_share
+        return tuple(0 if m == member else x for m, x in enumerate(w)), s, by_precision
     return constants
 
 
-def changed(**parts):
-    """The program's constants with some replaced; None where they are these already."""
-    names = ("w", "s", "d", "by_precision", "by_share")
-
+def with_member(member, weight, *splits):
+    """The program's constants of these splits with a weight for a member that has none."""
     def constants(split):
-        new = tuple(parts.get(name, old) for name, old in zip(names, PROGRAM[split]))
-        return None if new == PROGRAM[split] else new
+        w, s, by_precision = PROGRAM[split]
+        if split not in splits or w[member] != 0:
+            return None
+        return tuple(weight if m == member else x for m, x in enumerate(w)), s, by_precision
     return constants
+
+
+def by_weights_alone(split):
+    w, s, by_precision = PROGRAM[split]
+    return (w, s, False) if by_precision else None
 
 
 def of(other, *splits):
@@ -62,11 +61,9 @@ def of(other, *splits):
 
 
 PARTS = [(f"member {name}", without(m)) for m, name in enumerate(MEMBERS)] + [
-    ("division by a member's variance", changed(by_precision=False)),
-    ("disagreement of members", changed(d=0)),
-    ("constants of unseen jobs: those of pairs", of("pairs", "job")),
-    ("constants of new families: those of unseen jobs", of("job", "family")),
-    ("constants of new families: those of pairs", of("pairs", "family")),
+    ("division by a member's variance", by_weights_alone),
+    ("nothing, but boosted-trees has a weight of 0.05", with_member(2, .05, "pairs", "job")),
+    ("constants of new families: those of other pairs", of("pairs", "family")),
 ]
 
 

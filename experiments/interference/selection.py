@@ -4,9 +4,9 @@ Writes a table into experiments/interference/accuracy.md, between `<!-- begin se
 
     python3 experiments/interference/selection.py --data DIR [--corun build/release/corun] [--check]
 
-The default averages its members factors, gp and boosted-trees (models/interference/ensemble.hpp): weights w, spreads s and
-the weight of their disagreement d, one set of each for pairs of measured jobs, pairs with an unseen job, and pairs with
-a job of an unseen family. Here the members are fitted in folds of pairs, jobs (five folds) and families; then
+The default averages its members factors, gp and boosted-trees (models/interference/ensemble.hpp): weights w and a spread s,
+one set for pairs with a job of an unseen family and one for all others. Here the members are fitted in folds of pairs, jobs
+(five folds) and families; then
 
     w   all multiples of 1/5 that add up to 1, by precision or not; the least sum over the other tables of MAE over that of
         the mean
@@ -49,11 +49,11 @@ MEMBERS = ("factors", "gp", "boosted-trees")
 SPLITS = ("pairs", "job", "family")
 FOLDS = 5
 WITHIN = 1.6448536269514722
-# The program's: w, s, d, by precision, spread by share (EnsembleModel::kBothSeen, kElse, kFar).
+# The program's: w, s, by precision (EnsembleModel::kNear, kFar).
 PROGRAM = {
-    "pairs": ((.8, .2, 0), (.9, .9, 0), 1, True, True),
-    "job": ((.83, .12, .05), (.35, .5, 0), 2.5, True, False),
-    "family": ((0, 1, 1), (0, 1, 1), 1, False, False),
+    "pairs": ((.8, .2, 0), 1, True),
+    "job": ((.8, .2, 0), 1, True),
+    "family": ((0, 1, 1), 2, False),
 }
 IMPUTED = ("PPO", "TD3")  # Lucid's, whose own speeds were not measured
 
@@ -119,16 +119,12 @@ def cross_validated(corun, data, name, path, family):
 
 def average(members, constants, factor=1.0):
     """t and its deviation, as EnsembleModel::average()."""
-    w, s, d, by_precision, by_share = constants
+    w, s, by_precision = constants
     asked = [m for m in range(len(MEMBERS)) if w[m] > 0]
     counts = [w[m] / members[m][1] ** 2 if by_precision else w[m] for m in asked]
     shares = [c / sum(counts) for c in counts]
     t = sum(c * members[m][0] for c, m in zip(shares, asked))
-    if by_share:
-        spread = sum(c * (s[m] * members[m][1] ** 2 + d * (members[m][0] - t) ** 2) for c, m in zip(shares, asked))
-    else:
-        spread = sum(s[m] * members[m][1] ** 2 for m in asked) + d * statistics.pvariance(members[m][0] for m in asked)
-    return t, factor * math.sqrt(max(spread, 1e-6))
+    return t, factor * math.sqrt(s * sum(c * members[m][1] ** 2 for c, m in zip(shares, asked)))
 
 
 def isd(t):
@@ -152,12 +148,8 @@ def ratios(cases, constants):
 
 
 def candidates(split):
-    _, spread, disagreement, _, by_share = PROGRAM[split]
     steps = [(a / 5, b / 5, (5 - a - b) / 5) for a in range(6) for b in range(6 - a)]
-    # A member with a weight needs a spread, and one without has none: those of the program, shared by weight.
-    total = max(spread) if by_share else sum(spread)
-    return [(w, tuple(total * (1 if by_share else x) for x in w), disagreement, by, by_share)
-            for w in steps for by in (True, False)]
+    return [(w, PROGRAM[split][1], by) for w in steps for by in (True, False)]
 
 
 def judged(description):
@@ -185,7 +177,7 @@ def main():
             factor = off[math.ceil(.9 * (len(off) + 1)) - 1]
             cases = results[name][split]
             held = ratios(cases, best)
-            lines.append([words, name, " ".join(page.num(x) for x in best[0]) + (", by precision" if best[3] else ""),
+            lines.append([words, name, " ".join(page.num(x) for x in best[0]) + (", by precision" if best[2] else ""),
                           page.num(mae(cases, best), 2), page.num(mae(cases, PROGRAM[split]), 2),
                           page.num(100 * statistics.fmean(r <= factor for r in held), 0),
                           page.num(100 * statistics.fmean(r <= 1 for r in ratios(cases, PROGRAM[split])), 0)])

@@ -125,38 +125,21 @@ void EnsembleModel::list_workloads() {
 EnsembleModel::Average EnsembleModel::average(const Mix& mix,
                                               std::span<const SpeedPrediction> members,
                                               double widest) {
-  std::array<double, kMembers> log_slowdown{};
-  std::array<double, kMembers> variance{};
-  std::array<double, kMembers> share{};  // p_m, later over their sum
-  double sum = 0;
+  double sum = 0;  // of p_m, before division by it
+  double t = 0;
+  double variance = 0;
   std::size_t asked = 0;
-  for (std::size_t m = 0; m < kMembers; ++m) {
-    if (mix.weight[m] == 0) continue;
+  for (const double weight : mix.weight) {
+    if (weight == 0) continue;
     const SpeedPrediction& p = members[asked++];
     const double deviation = std::max(kLeastDeviation, deviation_of(p));
-    log_slowdown[m] = -math::log(p.speed);
-    share[m] = mix.by_deviation ? mix.weight[m] / (deviation * deviation) : mix.weight[m];
-    sum += share[m];
+    const double share = mix.by_deviation ? weight / (deviation * deviation) : weight;
     const double counted = std::min(deviation, widest);
-    variance[m] = counted * counted;
+    sum += share;
+    t -= share * math::log(p.speed);
+    variance += share * counted * counted;
   }
-  double t = 0;
-  double plain_mean = 0;
-  for (std::size_t m = 0; m < kMembers; ++m) {
-    share[m] /= sum;
-    t += share[m] * log_slowdown[m];
-    plain_mean += log_slowdown[m] / static_cast<double>(asked);
-  }
-  double within = 0;
-  double between = 0;
-  for (std::size_t m = 0; m < kMembers; ++m) {
-    if (mix.weight[m] == 0) continue;
-    const double counts = mix.spread_by_share ? share[m] : 1;
-    const double off = log_slowdown[m] - (mix.spread_by_share ? t : plain_mean);
-    within += mix.spread[m] * counts * variance[m];
-    between += (mix.spread_by_share ? share[m] : 1 / static_cast<double>(asked)) * off * off;
-  }
-  return {t, std::sqrt(within + mix.disagreement * between)};
+  return {t / sum, std::sqrt(mix.spread * variance / sum)};
 }
 
 double EnsembleModel::NewFamilyFactor::value() {
@@ -257,25 +240,17 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
 
 std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> jobs,
                                                     std::span<const PairQuery> pairs) const {
-  std::vector<const Mix*>
-      mix_by_job;  // the later of two jobs' in the order of kBothSeen, kElse, kFar
+  std::vector<bool> is_far;
   std::vector<bool> is_of_new_family;
-  mix_by_job.reserve(jobs.size());
   for (const PairJob& job : jobs) {
-    const bool is_seen = std::ranges::binary_search(seen_, job.workload);
-    const bool is_new = !is_seen && job.family != 0 && !families_.empty() &&
+    const bool is_unseen = !std::ranges::binary_search(seen_, job.workload) && !families_.empty();
+    const bool is_new = is_unseen && job.family != 0 &&
                         !std::ranges::binary_search(families_, job.family);
     is_of_new_family.push_back(is_new);
-    mix_by_job.push_back(
-        is_seen                                                                       ? &kBothSeen
-        : is_new || (!families_.empty() && novelty_.is_far(job.features, features())) ? &kFar
-                                                                                      : &kElse);
+    is_far.push_back(is_new || (is_unseen && novelty_.is_far(job.features, features())));
   }
   const auto mix_of = [&](const PairQuery& pair) -> const Mix& {
-    const Mix* const of = mix_by_job[pair.of];
-    const Mix* const beside = mix_by_job[pair.beside];
-    if (of == &kFar || beside == &kFar) return kFar;
-    return of == &kBothSeen ? *beside : *of;
+    return is_far[pair.of] || is_far[pair.beside] ? kFar : kNear;
   };
   for (const PairQuery& pair : pairs) {
     if (pair.of >= jobs.size() || pair.beside >= jobs.size()) {

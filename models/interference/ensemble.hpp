@@ -19,22 +19,16 @@
 /// The ensemble, the default model: factors, gp and boosted-trees, averaged in t = -log(speed). A
 /// member with a smaller deviation for the pair counts more.
 ///
-///   t = sum_m p_m t_m / sum_m p_m        p_m = w_m / sd_m^2; for far jobs p_m = w_m
-///   sd^2 = sum_m s_m sd_m^2 + disagreement var_m(t_m)
-///   sd^2 = sum_m p_m (s_m sd_m^2 + (t_m - t)^2) / sum_m p_m      for measured jobs: that of a mixture
+///   t = sum_m p_m t_m                    p_m ~ w_m / sd_m^2, for far jobs ~ w_m; they add up to 1
+///   sd^2 = s sum_m p_m sd_m^2
 ///
 /// sd_m is the width of a member's 90 % interval, in t, over twice 1.645; the interval of the ensemble is
-/// that of a normal around t. var_m is the variance, without weights, over the members with a weight above 0.
-/// The mixture is as sure as its surest member where the others are far less sure.
-/// The constants w, s and disagreement are fixed, the same for every table. There is one set for pairs of
-/// jobs that were both measured, beside any co-runner (kBothSeen); one for pairs with an unseen job that is far from all
-/// measured ones (kFar): because its family is new, or by its features (novelty.hpp) if the table states families; and
-/// one for all other pairs (kElse). The papers' table states none, and there far features cost 4 % of the MAE. An
-/// average errs less than its members do, so the s are less than 1, or add up to less. For unseen jobs the s of gp is
-/// larger than its w, because its deviation grows most with the distance from the measured jobs. Far from all
-/// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most.
-/// The members learn from the same rows, so their errors are correlated and their variance understates the error;
-/// `disagreement` corrects this.
+/// that of a normal around t.
+/// The constants w and s are fixed, the same for every table. There is one set for pairs with an unseen job that is far from
+/// all measured ones (kFar): because its family is new, or by its features (novelty.hpp) if the table states families; and
+/// one for all other pairs (kNear). The papers' table states none, and there far features cost 4 % of the MAE. Far from all
+/// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most; elsewhere boosted-trees adds
+/// nothing to the others.
 ///
 /// Where few speeds were measured, sd_m in sd^2 (not in p_m) is at most a constant's (few_speeds.hpp): no member is less
 /// sure of a job of the measured kind than a model without jobs. For far jobs, which the constant does not know, it is not.
@@ -62,14 +56,11 @@ class EnsembleModel final : public InterferenceModel {
   /// The constants of the average.
   struct Mix {
     std::array<double, kMembers> weight;  ///< w; a member with 0 is not asked
-    std::array<double, kMembers> spread;  ///< s
-    double disagreement;
-    bool by_deviation;     ///< divide w by the member's variance
-    bool spread_by_share;  ///< s and the disagreement count by the members' shares in the average
+    double spread;                        ///< s
+    bool by_deviation;                    ///< divide w by the member's variance
   };
-  static constexpr Mix kBothSeen{{0.8, 0.2, 0}, {0.9, 0.9, 0}, 1, true, true};
-  static constexpr Mix kElse{{0.83, 0.12, 0.05}, {0.35, 0.5, 0}, 2.5, true, false};
-  static constexpr Mix kFar{{0, 1, 1}, {0, 1, 1}, 1, false, false};
+  static constexpr Mix kNear{{0.8, 0.2, 0}, 1, true};
+  static constexpr Mix kFar{{0, 1, 1}, 2, false};
 
   /// std::invalid_argument as the members.
   static EnsembleModel fit(const SpeedTable& table, const FitOptions& options);

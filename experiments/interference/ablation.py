@@ -63,7 +63,8 @@ def of(other, *splits):
 PARTS = [(f"member {name}", without(m)) for m, name in enumerate(MEMBERS)] + [
     ("division by a member's variance", by_weights_alone),
     ("nothing, but boosted-trees has a weight of 0.05", with_member(2, .05, "pairs", "job")),
-    ("constants of new families: those of other pairs", of("pairs", "family")),
+    ("constants of unseen jobs: those of pairs", of("pairs", "job")),
+    ("constants of new families: those of unseen jobs", of("job", "family")),
 ]
 
 

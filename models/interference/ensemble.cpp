@@ -240,17 +240,20 @@ double EnsembleModel::new_family_factor(const SpeedTable& table, const FitOption
 
 std::vector<SpeedPrediction> EnsembleModel::predict(std::span<const PairJob> jobs,
                                                     std::span<const PairQuery> pairs) const {
+  std::vector<bool> is_unseen;
   std::vector<bool> is_far;
   std::vector<bool> is_of_new_family;
   for (const PairJob& job : jobs) {
-    const bool is_unseen = !std::ranges::binary_search(seen_, job.workload) && !families_.empty();
-    const bool is_new = is_unseen && job.family != 0 &&
-                        !std::ranges::binary_search(families_, job.family);
-    is_of_new_family.push_back(is_new);
-    is_far.push_back(is_new || (is_unseen && novelty_.is_far(job.features, features())));
+    is_unseen.push_back(!std::ranges::binary_search(seen_, job.workload));
+    const bool can_be_far = is_unseen.back() && !families_.empty();
+    is_of_new_family.push_back(can_be_far && job.family != 0 &&
+                               !std::ranges::binary_search(families_, job.family));
+    is_far.push_back(is_of_new_family.back() ||
+                     (can_be_far && novelty_.is_far(job.features, features())));
   }
   const auto mix_of = [&](const PairQuery& pair) -> const Mix& {
-    return is_far[pair.of] || is_far[pair.beside] ? kFar : kNear;
+    if (is_far[pair.of] || is_far[pair.beside]) return kFar;
+    return is_unseen[pair.of] || is_unseen[pair.beside] ? kUnseen : kMeasured;
   };
   for (const PairQuery& pair : pairs) {
     if (pair.of >= jobs.size() || pair.beside >= jobs.size()) {

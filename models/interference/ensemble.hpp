@@ -24,11 +24,12 @@
 ///
 /// sd_m is the width of a member's 90 % interval, in t, over twice 1.645; the interval of the ensemble is
 /// that of a normal around t.
-/// The constants w and s are fixed, the same for every table. There is one set for pairs with an unseen job that is far from
-/// all measured ones (kFar): because its family is new, or by its features (novelty.hpp) if the table states families; and
-/// one for all other pairs (kNear). The papers' table states none, and there far features cost 4 % of the MAE. Far from all
-/// jobs the members' deviations say little, and `factors`, whose basis ends there, errs most; elsewhere boosted-trees adds
-/// nothing to the others.
+/// The constants w and s are fixed, the same for every table. There is one set for pairs of jobs that were both measured,
+/// beside any co-runner (kMeasured); one for pairs with an unseen job that is far from all measured ones (kFar): because its
+/// family is new, or by its features (novelty.hpp) if the table states families; and one for all other pairs (kUnseen). The
+/// papers' table states none, and there far features cost 4 % of the MAE. `gp` is surer of pairs that were measured than
+/// `factors`, and errs more where a job is new. Far from all jobs the members' deviations say little, and `factors`, whose basis
+/// ends there, errs most; elsewhere boosted-trees adds nothing to the others.
 ///
 /// Where few speeds were measured, sd_m in sd^2 (not in p_m) is at most a constant's (few_speeds.hpp): no member is less
 /// sure of a job of the measured kind than a model without jobs. For far jobs, which the constant does not know, it is not.
@@ -59,7 +60,8 @@ class EnsembleModel final : public InterferenceModel {
     double spread;                        ///< s
     bool by_deviation;                    ///< divide w by the member's variance
   };
-  static constexpr Mix kNear{{0.8, 0.2, 0}, 1, true};
+  static constexpr Mix kMeasured{{0.8, 0.2, 0}, 0.9, true};
+  static constexpr Mix kUnseen{{0.9, 0.1, 0}, 0.9, true};
   static constexpr Mix kFar{{0, 1, 1}, 2, false};
 
   /// std::invalid_argument as the members.

@@ -105,7 +105,7 @@ TEST(ModelBelief, ExpectsWhatWasMeasuredBefore) {
 
 TEST(ModelBelief, IsSymmetricAndDurationsMatterOnlyWhereKnown) {
   std::vector<CorunMeasurement> rows;
-  for (WorkloadKey k = 0; k < 6; ++k) rows.push_back(measured(k, (k + 1) % 6, 0.1 * k, 0.3));
+  for (WorkloadKey k = 0; k < 6; ++k) rows.push_back(measured(k, (k + 1) % 6, 0.4 + 0.1 * k, 0.7));
   const auto prior = prior_of(rows);
   using std::chrono::seconds;
   const ModelBelief belief(prior, {{0, {20, 30, 10}, {}},

@@ -375,7 +375,7 @@ TEST(FactorModel, TheFewerRowsTheMoreCopiesWhichShareTheSamples) {
     return FactorModel::fit(table, options).state();
   };
   for (const auto& [pairs, chains] :
-       std::vector<std::pair<std::size_t, int>>{{20, 8}, {125, 8}, {250, 4}, {500, 2}, {560, 1}}) {
+       std::vector<std::pair<std::size_t, int>>{{20, 4}, {125, 4}, {250, 4}, {500, 2}, {560, 1}}) {
     EXPECT_EQ(state(pairs, 0), state(pairs, chains)) << pairs;
     EXPECT_EQ(state(pairs, 0).predicting, 8U) << pairs;
   }
@@ -401,7 +401,7 @@ TEST(FactorModel, EffortScalesSweepsAndCopiesAndLeavesTwoSamplesOfAChain) {
 TEST(FactorModel, OrderOfRowsAndJobsDoesNotMatter) {
   const Planted p = planted({}, 6);
   FactorOptions options = quick();
-  options.sweeps = 400;  // of the two chains only the first predicts
+  options.sweeps = 600;  // of the two chains only the first predicts
   const FactorModel model = FactorModel::fit(p.table, options);
   FactorOptions other = options;
   other.seed = 2;
@@ -667,6 +667,7 @@ TEST(FactorModel, RefusesBadOptionsAndQuestions) {
   EXPECT_EQ(message([](O o) { o.burn_in = -1; }),
             "factor model: sweeps are not more than the burn-in");
   EXPECT_EQ(message([](O o) { o.keep_every = 0; }), "factor model: keep_every is below 1");
+  EXPECT_EQ(message([](O o) { o.widen_every = 0; }), "factor model: widen_every is below 1");
   EXPECT_EQ(message([](O o) { o.chains_per_kind = -1; }),
             "factor model: chains_per_kind is below 0");
   EXPECT_EQ(message([](O o) { o.threads = 0; }), "factor model: threads are below 1");
@@ -727,7 +728,7 @@ TEST(FactorModel, RefusesAStateThatDoesNotFit) {
       [](S s) { s.freedom = 2; },
       [](S s) { s.freedom = kNaN; },
       [](S s) { s.samples.clear(); },
-      [](S s) { s.samples[0].rank = 7; },
+      [](S s) { s.samples[0].rank = 8; },
       [](S s) { s.samples[0].rank = 0; },
       [](S s) { s.samples[0].rank = -1; },
       [](S s) { s.samples[0].rank = std::numeric_limits<int>::max(); },

@@ -52,10 +52,10 @@ TEST(GibbsChain, WishartHasItsMeanAndVariance) {
 /// prior.
 class JointDistribution {
  public:
-  JointDistribution()
-      : basis_((MatrixXd(4, 3) << 1, 0.5, -1, 1, -0.8, 0.3, 1, 1.2, 0.7, 1, -0.4, -0.9).finished()),
+  explicit JointDistribution(const MatrixXd& basis)
+      : axes_(basis),
         // A job beside itself, both directions of a pair, one direction only, and one direction twice.
-        chain_(basis_,
+        chain_(axes_,
                {{0, 1, 0},
                 {1, 0, 0},
                 {0, 0, 0},
@@ -71,15 +71,16 @@ class JointDistribution {
     const Eigen::Index d = 2 * (kChain.rank + 1);
     const double freedom = static_cast<double>(d) + 2;
     p.precision =
-        draw_wishart(rng, freedom, MatrixXd::Identity(d, d) / (kChain.spread * freedom / 2));
+        draw_wishart(rng, freedom, MatrixXd::Identity(d, d) * (kChain.spread * freedom / 2));
     p.strength = rng.gamma(0.5) / 0.5;
     p.tau = rng.gamma(1) / 0.05;
     const MatrixXd covariance = p.precision.inverse();
     const MatrixXd root = covariance.llt().matrixL();
-    VectorXd deviation = VectorXd::Constant(3, 1 / std::sqrt(p.strength));
-    deviation(0) = 1 / std::sqrt(0.1);
-    p.beta = deviation.asDiagonal() * normal_matrix(rng, 3, d) * root.transpose();
-    const MatrixXd w = basis_ * p.beta + normal_matrix(rng, 4, d) * root.transpose();
+    VectorXd ridge = VectorXd::Constant(axes_.squares.size(), p.strength);
+    ridge(0) = 0.1;
+    const VectorXd deviation = axes_.squares.cwiseQuotient(ridge).cwiseSqrt();
+    p.beta = deviation.asDiagonal() * normal_matrix(rng, deviation.size(), d) * root.transpose();
+    const MatrixXd w = axes_.places * p.beta + normal_matrix(rng, 4, d) * root.transpose();
     p.own = w.leftCols(d / 2);
     p.co_runner = w.rightCols(d / 2);
     for (GibbsChain::Observation& o : chain_.observations) {
@@ -115,7 +116,7 @@ class JointDistribution {
     // The distance of the factors from their expectation, in the metric of Lambda.
     MatrixXd w(4, 4);
     w << p.own, p.co_runner;
-    const MatrixXd rest = w - basis_ * p.beta;
+    const MatrixXd rest = w - axes_.places * p.beta;
     out.push_back(std::log((rest * l).cwiseProduct(rest).sum()));
     return out;
   }
@@ -129,24 +130,23 @@ class JointDistribution {
 
   static constexpr FactorChain kChain{1, 0.5};
   FactorOptions options_;
-  MatrixXd basis_;
+  factors::Axes axes_;
   GibbsChain chain_;
 };
 
-TEST(GibbsChain, LeavesTheJointDistributionAsItIs) {
-  constexpr std::size_t kDraws = 30000;
+void expect_joint_distribution_stays(const MatrixXd& basis, std::size_t draws) {
   constexpr int kSweeps = 6;
-  JointDistribution joint;
+  JointDistribution joint(basis);
   Rng rng(2, Stream::kTest);
   std::vector<std::vector<double>> before;
   std::vector<std::vector<double>> after;
-  for (std::size_t i = 0; i < kDraws; ++i) {
+  for (std::size_t i = 0; i < draws; ++i) {
     joint.draw_prior(rng);
     const auto numbers = joint.look();
     before.resize(numbers.size());
     for (std::size_t n = 0; n < numbers.size(); ++n) before[n].push_back(numbers[n]);
   }
-  for (std::size_t i = 0; i < kDraws; ++i) {
+  for (std::size_t i = 0; i < draws; ++i) {
     joint.draw_prior(rng);
     for (int s = 0; s < kSweeps; ++s) joint.sweep(rng);
     const auto numbers = joint.look();
@@ -157,14 +157,28 @@ TEST(GibbsChain, LeavesTheJointDistributionAsItIs) {
     std::sort(before[n].begin(), before[n].end());
     std::sort(after[n].begin(), after[n].end());
     double distance = 0;
-    for (std::size_t i = 0; i < kDraws; ++i) {
+    for (std::size_t i = 0; i < draws; ++i) {
       const auto below = std::lower_bound(before[n].begin(), before[n].end(), after[n][i]);
       distance = std::max(distance, std::fabs(static_cast<double>(below - before[n].begin()) -
                                               static_cast<double>(i)));
     }
     // The Kolmogorov-Smirnov statistic of two samples: above 2.4 with probability 2e-5.
-    EXPECT_LT(distance / kDraws * std::sqrt(kDraws / 2.0), 2.4) << "number " << n;
+    EXPECT_LT(distance / static_cast<double>(draws) * std::sqrt(static_cast<double>(draws) / 2),
+              2.4)
+        << "number " << n;
   }
+}
+
+TEST(GibbsChain, LeavesTheJointDistributionAsItIs) {
+  expect_joint_distribution_stays(
+      (MatrixXd(4, 3) << 1, 0.5, -1, 1, -0.8, 0.3, 1, 1.2, 0.7, 1, -0.4, -0.9).finished(), 30000);
+}
+
+TEST(GibbsChain, DoesSoWithAsManyAxesAsJobs) {
+  expect_joint_distribution_stays((MatrixXd(4, 4) << 1, 0.5, -1, 0.2, 1, -0.8, 0.3, 0.6,  //
+                                   1, 1.2, 0.7, -0.5, 1, -0.4, -0.9, -1.1)
+                                      .finished(),
+                                  15000);
 }
 
 }  // namespace

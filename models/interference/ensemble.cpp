@@ -6,6 +6,8 @@
 #include <functional>
 #include <future>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -33,6 +35,56 @@ constexpr double kLeastDeviation = 0.003;
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 /// The key of a bound in the saved state, which states it only if there is one.
 constexpr const char* kWidestKey = "widest";
+
+/// boosted-trees of a table, fitted when a prediction or the state is first asked for: only far jobs need it. Shared by copies;
+/// thread-safe.
+class TreesWhenAsked final : public InterferenceModel {
+ public:
+  /// std::invalid_argument as the fit.
+  TreesWhenAsked(const SpeedTable& table, const FitOptions& options)
+      : later_(std::make_shared<Later>()) {
+    later_->table = table;
+    later_->options = options;
+    later_->features = table.features;
+    std::vector<bool> is_measured(table.jobs.size(), false);
+    for (const Observation& o : observations_of(table, "boosted trees")) {
+      is_measured[o.of] = is_measured[o.beside] = true;
+    }
+    for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+      if (is_measured[j]) later_->workloads.push_back(table.jobs[j]);
+    }
+  }
+
+  std::unique_ptr<InterferenceModel> clone() const override {
+    return std::make_unique<TreesWhenAsked>(*this);
+  }
+  const std::vector<SpeedTable::Feature>& features() const override { return later_->features; }
+  const std::vector<WorkloadKey>& workloads() const override { return later_->workloads; }
+  std::vector<SpeedPrediction> predict(std::span<const PairJob> jobs,
+                                       std::span<const PairQuery> pairs) const override {
+    return later_->trees().predict(jobs, pairs);
+  }
+  double residual_sigma() const override { return later_->trees().residual_sigma(); }
+  nlohmann::json save() const override { return later_->trees().save(); }
+
+ private:
+  struct Later {
+    const BoostedTrees& trees() {
+      std::call_once(fitted, [this] {
+        model = std::make_unique<BoostedTrees>(BoostedTrees::fit(table, options));
+        table = {};
+      });
+      return *model;
+    }
+    std::vector<SpeedTable::Feature> features;
+    std::vector<WorkloadKey> workloads;
+    std::once_flag fitted;
+    SpeedTable table;  ///< until the fit
+    FitOptions options;
+    std::unique_ptr<BoostedTrees> model;
+  };
+  std::shared_ptr<Later> later_;
+};
 
 /// The families of the measured jobs, ascending.
 std::vector<std::uint64_t> known_families(const SpeedTable& table) {
@@ -90,7 +142,7 @@ EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& opti
   const std::array<std::function<std::unique_ptr<InterferenceModel>()>, kMembers> fits{
       [&] { return std::make_unique<FactorModel>(FactorModel::fit(table, options)); },
       [&] { return std::make_unique<GpModel>(GpModel::fit(table, options)); },
-      [&] { return std::make_unique<BoostedTrees>(BoostedTrees::fit(table, options)); }};
+      [&] { return std::make_unique<TreesWhenAsked>(table, options); }};
   const auto policy = options.threads > 1 ? std::launch::async : std::launch::deferred;
   std::array<std::future<std::unique_ptr<InterferenceModel>>, kMembers> running;
   for (std::size_t m = 0; m < kMembers; ++m) running[m] = std::async(policy, fits[m]);

@@ -33,8 +33,7 @@
 /// a small `spread` and keeps jobs close to their features; it makes the prediction exp(-mean of t), the
 /// median speed. It is too certain about unseen jobs, so a second kind lets jobs differ more, and the
 /// deviation is that of the samples of both kinds around the prediction, noise included. With few rows a
-/// single chain stays in one of several modes (on the papers' 114 pairs its error in ISD is half a percentage
-/// point larger than that of eight chains), so there are several chains of the first kind
+/// single chain stays in one of several modes, so there are several chains of the first kind
 /// (`chains_per_kind`).
 ///
 /// Range: features are cut at ten deviations from the mean of the fitted jobs. Known error: MAE of ISD in percentage
@@ -42,8 +41,8 @@
 /// Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.0. Of unseen families' co-runs the 90 % intervals hold
 /// 78 to 89 % (experiments/interference/accuracy.md, which has more tables).
 ///
-/// The result has the same bytes at any number of threads. Cost: rows x rank^2 x sweeps x chains; about a second for
-/// any number of rows up to 1000. The effort of a fit scales sweeps, burn-in and chains.
+/// The result has the same bytes at any number of threads. Cost: rows x rank^2 x sweeps x chains; less than a second
+/// for any number of rows up to 1000. The effort of a fit scales sweeps, burn-in and chains.
 namespace corun::inline models {
 
 class FactorModel final : public InterferenceModel {

@@ -52,7 +52,7 @@ WITHIN = 1.6448536269514722
 # The program's: w, s, by precision (EnsembleModel::kMeasured, kUnseen, kFar).
 PROGRAM = {
     "pairs": ((.8, .2, 0), .9, True),
-    "job": ((.9, .1, 0), .9, True),
+    "job": ((.9, .1, 0), .8, True),
     "family": ((0, 1, 1), 2, False),
 }
 IMPUTED = ("PPO", "TD3")  # Lucid's, whose own speeds were not measured

@@ -61,7 +61,7 @@ class EnsembleModel final : public InterferenceModel {
     bool by_deviation;                    ///< divide w by the member's variance
   };
   static constexpr Mix kMeasured{{0.8, 0.2, 0}, 0.9, true};
-  static constexpr Mix kUnseen{{0.9, 0.1, 0}, 0.9, true};
+  static constexpr Mix kUnseen{{0.9, 0.1, 0}, 0.8, true};
   static constexpr Mix kFar{{0, 1, 1}, 2, false};
 
   /// std::invalid_argument as the members.

@@ -97,7 +97,7 @@ void expect_averages(const SpeedTable& table) {
     EnsembleModel::Mix mix;
   };
   const EnsembleModel::Mix measured{{0.8, 0.2, 0}, 0.9, true};
-  const EnsembleModel::Mix otherwise{{0.9, 0.1, 0}, 0.9, true};
+  const EnsembleModel::Mix otherwise{{0.9, 0.1, 0}, 0.8, true};
   const EnsembleModel::Mix far{{0, 1, 1}, 2, false};
   const Novelty novelty(table);
   const auto unseen = [&](std::initializer_list<std::uint32_t> jobs) {

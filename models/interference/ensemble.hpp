@@ -27,9 +27,10 @@
 /// The constants w and s are fixed, the same for every table. There is one set for pairs of jobs that were both measured,
 /// beside any co-runner (kMeasured); one for pairs with an unseen job that is far from all measured ones (kFar): because its
 /// family is new, or by its features (novelty.hpp) if the table states families; and one for all other pairs (kUnseen). The
-/// papers' table states none, and there far features cost 4 % of the MAE. `gp` is surer of pairs that were measured than
-/// `factors`, and errs more where a job is new. Far from all jobs the members' deviations say little, and `factors`, whose basis
-/// ends there, errs most; elsewhere boosted-trees adds nothing to the others.
+/// papers' table states none, and there far features cost 4 % of the MAE. `gp` keeps closer to what was measured
+/// of a pair than `factors` does, and errs more where a job is new. Far from all jobs the members' deviations say little, and
+/// `factors`, whose basis ends there, errs most; elsewhere boosted-trees adds nothing to the others. It is fitted when a far job,
+/// or the state, is first asked for.
 ///
 /// Where few speeds were measured, sd_m in sd^2 (not in p_m) is at most a constant's (few_speeds.hpp): no member is less
 /// sure of a job of the measured kind than a model without jobs. For far jobs, which the constant does not know, it is not.
@@ -40,8 +41,8 @@
 /// factor 1 at the weight of four families, and from 0.5 to 4. Two families or fewer have the factor 1.
 ///
 /// Known error: MAE of ISD in percentage points, of held-out pairs, unseen jobs and unseen families: 4.1, 6.8 and 8.1 on
-/// Lucid's table, 5.4, 13.8 and 25.7 on Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.1. The 90 %
-/// intervals of these three tables hold 87 to 94 %. The constants were chosen on them:
+/// Lucid's table, 5.4, 13.7 and 25.7 on Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.1. The 90 %
+/// intervals of these three tables hold 86 to 95 %. The constants were chosen on them:
 /// experiments/interference/accuracy.md, which has more tables, judges that, too.
 ///
 /// The effort of a fit is that of all these fits.

@@ -37,9 +37,9 @@
 /// (`chains_per_kind`).
 ///
 /// Range: features are cut at ten deviations from the mean of the fitted jobs. Known error: MAE of ISD in percentage
-/// points, of held-out pairs, unseen jobs and unseen families: 4.1, 6.9 and 8.6 on Lucid's table, 5.3, 14.3 and 26.9 on
-/// Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.0. Of unseen families' co-runs the 90 % intervals hold
-/// 78 to 89 % (experiments/interference/accuracy.md, which has more tables).
+/// points, of held-out pairs, unseen jobs and unseen families: 4.1, 6.8 and 8.7 on Lucid's table, 5.3, 14.2 and 27.1 on
+/// Gavel's P100; of the papers' pairs and unseen jobs 8.2 and 9.1. Of unseen families' co-runs the 90 % intervals hold
+/// 77 to 89 % (experiments/interference/accuracy.md, which has more tables).
 ///
 /// The result has the same bytes at any number of threads. Cost: rows x rank^2 x sweeps x chains; less than a second
 /// for any number of rows up to 1000. The effort of a fit scales sweeps, burn-in and chains.

@@ -28,8 +28,8 @@
 /// equally likely. kKneeExponent is the exponent at which ParvaGPU's pairs are likeliest (models/interference/groups/saturations.hpp).
 ///
 /// Range: compared with measured groups of three to nine jobs. Known error of the predicted ISD, in percentage points: by
-/// time-slicing 1.1 for the five and 5.1 for the nine jobs on which p was chosen (docs/models.md), 10 and 20 for five and
-/// seven copies of nos' network; by MPS 11 and 17 for those copies, and a mean of 9.0 over ParvaGPU's 568 groups of
+/// time-slicing 1.1 for the five and 5.1 for the nine jobs on which p was chosen (docs/models.md), 9 and 18 for five and
+/// seven copies of nos' network; by MPS 10 and 16 for those copies, and a mean of 9.0 over ParvaGPU's 568 groups of
 /// three to five, where loads are known, too (experiments/interference/accuracy.md, "Groups").
 namespace corun::inline models {
 

@@ -47,10 +47,12 @@ class JobRegressions {
   /// draw() reads them by the widest vector unit, which takes them to be aligned.
   using AllLanes = std::vector<Lanes, boost::alignment::aligned_allocator<Lanes, sizeof(Lanes)>>;
 
-  double* column(std::size_t lane, std::size_t c) { return h_.data() + (lane * size_ + c) * size_; }
-  void factorise(const Lanes& help);
-  void solve_lower();
-  void solve_upper(AllLanes& v) const;
+  void set_of(std::size_t size, std::size_t lane, const double* precision,
+              std::span<const double> mean, std::span<const Row> rows);
+  void draw_of(std::size_t size, std::size_t lanes, std::span<const double> z);
+  void factorise(std::size_t size, const Lanes& help);
+  void solve_lower(std::size_t size);
+  void solve_upper(std::size_t size, AllLanes& v) const;
 
   std::size_t size_;
   /// Of each job: the lower triangle of H, column by column (anything above it), and g.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is each part of the default model worth? Takes every member, rule and set of constants out in turn and judges the
-rest on held-out pairs of all public tables. Writes a table into experiments/interference/accuracy.md, between
-`<!-- begin ablation -->` and `<!-- end ablation -->`.
+"""What is each part of the default model worth? Takes every member, rule and set of constants out in turn, puts one weight in,
+and judges the rest on held-out pairs of all public tables. Writes a table into experiments/interference/accuracy.md,
+between `<!-- begin ablation -->` and `<!-- end ablation -->`.
 
     python3 experiments/interference/ablation.py --data DIR [--corun build/release/corun] [--check]
 

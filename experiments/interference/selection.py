@@ -5,8 +5,8 @@ Writes a table into experiments/interference/accuracy.md, between `<!-- begin se
     python3 experiments/interference/selection.py --data DIR [--corun build/release/corun] [--check]
 
 The default averages its members factors, gp and boosted-trees (models/interference/ensemble.hpp): weights w and a spread s,
-one set each for pairs of measured jobs, pairs with an unseen job, and pairs with a job of an unseen family. Here the members are fitted in folds of pairs, jobs
-(five folds) and families; then
+one set each for pairs of measured jobs, pairs with an unseen job, and pairs with a job of an unseen family. Here the members
+are fitted in folds of pairs, jobs (five folds) and families; then
 
     w   all multiples of 1/5 that add up to 1, by precision or not; the least sum over the other tables of MAE over that of
         the mean

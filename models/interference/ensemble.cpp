@@ -33,11 +33,12 @@ namespace {
 /// The least deviation of t that a member counts with.
 constexpr double kLeastDeviation = 0.003;
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr const char* kTrees = "boosted trees";
 /// The key of a bound in the saved state, which states it only if there is one.
 constexpr const char* kWidestKey = "widest";
 
-/// boosted-trees of a table, fitted when a prediction or the state is first asked for: only far jobs need it. Shared by copies;
-/// thread-safe.
+/// boosted-trees of a table, fitted when a prediction or the state is first asked for: only far jobs need it. Copies share the
+/// fit; thread-safe.
 class TreesWhenAsked final : public InterferenceModel {
  public:
   /// std::invalid_argument as the fit.
@@ -47,10 +48,11 @@ class TreesWhenAsked final : public InterferenceModel {
     later_->options = options;
     later_->features = table.features;
     std::vector<bool> is_measured(table.jobs.size(), false);
-    for (const Observation& o : observations_of(table, "boosted trees")) {
+    for (const Observation& o : observations_of(table, kTrees)) {
       is_measured[o.of] = is_measured[o.beside] = true;
     }
     for (std::size_t j = 0; j < table.jobs.size(); ++j) {
+      check_features({table.of(j), table.features.size()}, table.features, kTrees);
       if (is_measured[j]) later_->workloads.push_back(table.jobs[j]);
     }
   }

@@ -16,10 +16,10 @@
 #include "models/interference/novelty.hpp"
 #include "models/interference/remembered_predictions.hpp"
 
-/// The ensemble, the default model: factors, gp and boosted-trees, averaged in t = -log(speed). A
-/// member with a smaller deviation for the pair counts more.
+/// The ensemble, the default model: factors, gp and boosted-trees, averaged in t = -log(speed). But
+/// for far jobs, a member with a smaller deviation for the pair counts more.
 ///
-///   t = sum_m p_m t_m                    p_m ~ w_m / sd_m^2, for far jobs ~ w_m; they add up to 1
+///   t = sum_m p_m t_m                    p_m = w_m / sd_m^2, for far jobs w_m, over their sum
 ///   sd^2 = s sum_m p_m sd_m^2
 ///
 /// sd_m is the width of a member's 90 % interval, in t, over twice 1.645; the interval of the ensemble is
@@ -29,8 +29,8 @@
 /// family is new, or by its features (novelty.hpp) if the table states families; and one for all other pairs (kUnseen). The
 /// papers' table states none, and there far features cost 4 % of the MAE. `gp` keeps closer to what was measured
 /// of a pair than `factors` does, and errs more where a job is new. Far from all jobs the members' deviations say little, and
-/// `factors`, whose basis ends there, errs most; elsewhere boosted-trees adds nothing to the others. It is fitted when a far job,
-/// or the state, is first asked for.
+/// `factors`, whose basis ends there, errs most. Elsewhere boosted-trees adds next to nothing to the others; its fit waits until a
+/// far job, or the state, is first asked for. s makes the intervals hold about 90 %.
 ///
 /// Where few speeds were measured, sd_m in sd^2 (not in p_m) is at most a constant's (few_speeds.hpp): no member is less
 /// sure of a job of the measured kind than a model without jobs. For far jobs, which the constant does not know, it is not.

@@ -1,5 +1,6 @@
 #include "models/interference/factors/axes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -11,8 +12,10 @@ namespace {
 
 using Matrix = Eigen::MatrixXd;
 
-/// Of the largest square: along shorter axes the jobs do not differ but by rounding.
+/// Shorter axes are left out. As a share of the largest square: the jobs hardly differ along them.
 constexpr double kLeastSquare = 1e-8;
+/// As a share of the squares of all features: there is nothing but rounding of their mean.
+constexpr double kRounding = 1e-20;
 
 }  // namespace
 
@@ -29,7 +32,9 @@ Axes::Axes(const Matrix& basis) : mean(basis.rightCols(basis.cols() - 1).colwise
     found = eigen.eigenvalues().reverse();
     directions = eigen.eigenvectors().rowwise().reverse();
     for (Eigen::Index a = 0; a < features; ++a) directions.col(a) *= sign_of(directions.col(a));
-    while (sloping < features && found(sloping) > kLeastSquare * found(0)) ++sloping;
+    const double least =
+        std::max(kLeastSquare * found(0), kRounding * basis.rightCols(features).squaredNorm());
+    while (sloping < features && found(sloping) > least) ++sloping;
   }
   squares.resize(1 + sloping);
   places.resize(jobs, 1 + sloping);

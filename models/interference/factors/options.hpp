@@ -17,7 +17,7 @@ struct FactorOptions {
   std::vector<FactorChain> chains{{7, 0.005, true}, {7, 0.1, false}};
   /// Chains of each kind that predicts. 0: by the number of rows, 4 up to 500 rows, 1 from 1001.
   int chains_per_kind = 0;
-  int sweeps = 500;    ///< of each chain, more than burn_in
+  int sweeps = 500;    ///< of a chain that predicts, more than burn_in
   int burn_in = 170;   ///< sweeps before the first sample
   int keep_every = 5;  ///< sweeps between samples; times chains_per_kind in a chain that predicts
   /// The same in a chain that does not predict. It ends when it has as many samples as the chains of a kind together.

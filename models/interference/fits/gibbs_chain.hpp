@@ -15,8 +15,8 @@
 /// Lambda ~ Wishart(d + 2, S) with inv(S) = spread (d + 2) / 2 I; beta ~ matrix normal, mean 0, rows inv(L),
 /// columns inv(Lambda), with L = diag(0.1, strength, ..., strength) for features less their means over the jobs;
 /// strength ~ Gamma(0.5, rate 0.5); tau ~ Gamma(1, rate 0.05). The chain draws the coefficients of the principal axes of
-/// the jobs' features (factors/axes.hpp), of which no job says anything about another. A sample draws those of the directions
-/// without an axis from their prior.
+/// the jobs' features (factors/axes.hpp), which are independent given the factors of the jobs. A sample draws those of the
+/// directions without an axis from their prior.
 ///
 /// Internal to the model. The parameters are public so that a test can compare the sampler with its priors.
 namespace corun::inline models {

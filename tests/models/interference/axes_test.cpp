@@ -71,10 +71,12 @@ TEST(Axes, JobsDoNotDifferAlongTheOthers) {
 
 TEST(Axes, OfOneJobOrOfEqualJobsThereIsOnlyTheConstant) {
   EXPECT_EQ(Axes(random_basis(1, 3)).squares.size(), 1);
-  const MatrixXd equal = MatrixXd::Ones(5, 1) * random_basis(1, 3);
-  const Axes axes(equal);
-  EXPECT_EQ(axes.squares.size(), 1);
-  EXPECT_EQ(axes.others(), 3);
+  for (Eigen::Index jobs = 2; jobs < 40; ++jobs) {  // their mean is rounded in various ways
+    const MatrixXd equal = MatrixXd::Ones(jobs, 1) * random_basis(1, 3);
+    const Axes axes(equal);
+    EXPECT_EQ(axes.squares.size(), 1) << jobs;
+    EXPECT_EQ(axes.others(), 3) << jobs;
+  }
 }
 
 }  // namespace

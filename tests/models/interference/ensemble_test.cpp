@@ -111,8 +111,8 @@ void expect_averages(const SpeedTable& table) {
   };
   int bounded = 0;
   for (const Case& c :
-       {Case{0, 1, measured}, Case{3, 7, measured}, Case{15, 2, unseen({15})}, Case{2, 15, unseen({15})},
-        Case{14, 2, unseen({14})}, Case{14, 15, unseen({14, 15})}}) {
+       {Case{0, 1, measured}, Case{3, 7, measured}, Case{15, 2, unseen({15})},
+        Case{2, 15, unseen({15})}, Case{14, 2, unseen({14})}, Case{14, 15, unseen({14, 15})}}) {
     const bool is_far = c.mix.weight[0] == 0;
     double top = 0, bottom = 0, variance = 0;
     for (std::size_t m = 0; m < members.size(); ++m) {

@@ -39,10 +39,10 @@ constexpr const char* kWidestKey = "widest";
 
 /// boosted-trees of a table, fitted when a prediction or the state is first asked for: only far jobs need it. Copies share the
 /// fit; thread-safe.
-class TreesWhenAsked final : public InterferenceModel {
+class LazyTrees final : public InterferenceModel {
  public:
   /// std::invalid_argument as the fit.
-  TreesWhenAsked(const SpeedTable& table, const FitOptions& options)
+  LazyTrees(const SpeedTable& table, const FitOptions& options)
       : later_(std::make_shared<Later>()) {
     later_->table = table;
     later_->options = options;
@@ -58,7 +58,7 @@ class TreesWhenAsked final : public InterferenceModel {
   }
 
   std::unique_ptr<InterferenceModel> clone() const override {
-    return std::make_unique<TreesWhenAsked>(*this);
+    return std::make_unique<LazyTrees>(*this);
   }
   const std::vector<SpeedTable::Feature>& features() const override { return later_->features; }
   const std::vector<WorkloadKey>& workloads() const override { return later_->workloads; }
@@ -144,7 +144,7 @@ EnsembleModel EnsembleModel::fit(const SpeedTable& table, const FitOptions& opti
   const std::array<std::function<std::unique_ptr<InterferenceModel>()>, kMembers> fits{
       [&] { return std::make_unique<FactorModel>(FactorModel::fit(table, options)); },
       [&] { return std::make_unique<GpModel>(GpModel::fit(table, options)); },
-      [&] { return std::make_unique<TreesWhenAsked>(table, options); }};
+      [&] { return std::make_unique<LazyTrees>(table, options); }};
   const auto policy = options.threads > 1 ? std::launch::async : std::launch::deferred;
   std::array<std::future<std::unique_ptr<InterferenceModel>>, kMembers> running;
   for (std::size_t m = 0; m < kMembers; ++m) running[m] = std::async(policy, fits[m]);

@@ -30,32 +30,32 @@ Axes::Axes(const Matrix& basis) : mean(basis.rightCols(basis.cols() - 1).colwise
     if (eigen.info() != Eigen::Success) throw std::logic_error("factor model: no axes");
     // The solver has them ascending.
     found = eigen.eigenvalues().reverse();
-    directions = eigen.eigenvectors().rowwise().reverse();
-    for (Eigen::Index a = 0; a < features; ++a) directions.col(a) *= sign_of(directions.col(a));
+    loadings = eigen.eigenvectors().rowwise().reverse();
+    for (Eigen::Index a = 0; a < features; ++a) loadings.col(a) *= sign_of(loadings.col(a));
     const double least =
         std::max(kLeastSquare * found(0), kRounding * basis.rightCols(features).squaredNorm());
     while (sloping < features && found(sloping) > least) ++sloping;
   }
   squares.resize(1 + sloping);
-  places.resize(jobs, 1 + sloping);
+  scores.resize(jobs, 1 + sloping);
   squares(0) = static_cast<double>(jobs);
-  places.col(0).setConstant(1 / std::sqrt(squares(0)));
+  scores.col(0).setConstant(1 / std::sqrt(squares(0)));
   if (sloping > 0) {
     squares.tail(sloping) = found.head(sloping);
-    places.rightCols(sloping) = centred * directions.leftCols(sloping) *
+    scores.rightCols(sloping) = centred * loadings.leftCols(sloping) *
                                 found.head(sloping).cwiseSqrt().cwiseInverse().asDiagonal();
   }
 }
 
 Matrix Axes::beta_of(const Matrix& of_axes, const Matrix& of_others) const {
   const Eigen::Index sloping = squares.size() - 1;
-  Matrix beta(1 + directions.rows(), of_axes.cols());
-  Matrix along(directions.cols(), of_axes.cols());
+  Matrix beta(1 + loadings.rows(), of_axes.cols());
+  Matrix along(loadings.cols(), of_axes.cols());
   along.topRows(sloping) =
       squares.tail(sloping).cwiseSqrt().cwiseInverse().asDiagonal() * of_axes.bottomRows(sloping);
   along.bottomRows(others()) = of_others;
-  beta.bottomRows(directions.rows()) = directions * along;
-  beta.row(0) = of_axes.row(0) / std::sqrt(squares(0)) - mean * beta.bottomRows(directions.rows());
+  beta.bottomRows(loadings.rows()) = loadings * along;
+  beta.row(0) = of_axes.row(0) / std::sqrt(squares(0)) - mean * beta.bottomRows(loadings.rows());
   return beta;
 }
 

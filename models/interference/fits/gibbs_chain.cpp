@@ -72,11 +72,11 @@ GibbsChain::GibbsChain(const factors::Axes& axes, std::vector<Observation> seen,
                        const FactorChain& chain, const FactorOptions& options, std::uint64_t number)
     : observations(std::move(seen)),
       axes_(axes),
-      transposed_places_(axes.places.transpose()),
+      transposed_scores_(axes.scores.transpose()),
       options_(options),
       spread_(chain.spread),
       rng_(options.seed, Stream::kFactors, number),
-      jobs_(axes.places.rows()),
+      jobs_(axes.scores.rows()),
       k_(chain.rank + 1),
       d_(2 * k_),
       regressions_(static_cast<std::size_t>(k_)) {
@@ -112,7 +112,7 @@ std::vector<FactorModel::Sample> GibbsChain::run(int every) {
 }
 
 void GibbsChain::sweep() {
-  const Matrix prior = product(axes_.places, parameters.beta);
+  const Matrix prior = product(axes_.scores, parameters.beta);
   draw_factors(prior, true);
   draw_factors(prior, false);
   draw_noise();
@@ -190,11 +190,11 @@ void GibbsChain::draw_noise() {
 }
 
 void GibbsChain::draw_prior() {
-  const Matrix& places = axes_.places;
+  const Matrix& scores = axes_.scores;
   const Eigen::VectorXd& squares = axes_.squares;
   Matrix w(jobs_, d_);
   w << parameters.own, parameters.co_runner;
-  const Matrix along = product(transposed_places_, w);
+  const Matrix along = product(transposed_scores_, w);
   Vector ridge = Vector::Constant(squares.size(), parameters.strength);
   ridge(0) = kIntercept;
   // Of the prior's and the jobs' precision together, along each axis.
@@ -203,15 +203,15 @@ void GibbsChain::draw_prior() {
   const auto freedom = static_cast<double>(d_ + 2);
   Matrix scatter = Matrix::Identity(d_, d_) * (spread_ * freedom / 2) +
                    product(along.transpose(), of_prior.asDiagonal() * along);
-  if (places.cols() < jobs_) {
-    const Matrix rest = w - product(places, along);
+  if (scores.cols() < jobs_) {
+    const Matrix rest = w - product(scores, along);
     scatter += product(rest.transpose(), rest);
   }
   scatter = ((scatter + scatter.transpose()) / 2).eval();
   parameters.precision = draw_wishart(rng_, freedom + static_cast<double>(jobs_), scatter);
-  const Matrix deviation = from_precision(normal_matrix(rng_, places.cols(), d_));
+  const Matrix deviation = from_precision(normal_matrix(rng_, scores.cols(), d_));
   parameters.beta = of_jobs.asDiagonal() * along + of_jobs.cwiseSqrt().asDiagonal() * deviation;
-  const Eigen::Index slopes = places.cols() - 1;
+  const Eigen::Index slopes = scores.cols() - 1;
   const Matrix sloping = parameters.beta.bottomRows(slopes);
   const double size = ((sloping * parameters.precision).cwiseProduct(sloping).rowwise().sum())
                           .cwiseQuotient(squares.tail(slopes))

@@ -65,7 +65,7 @@ class GibbsChain {
   FactorModel::Sample sample();
 
   const factors::Axes& axes_;
-  Eigen::MatrixXd transposed_places_;
+  Eigen::MatrixXd transposed_scores_;
   const FactorOptions& options_;
   double spread_;
   Rng rng_;

@@ -36,14 +36,14 @@ void expect_same_regression(const MatrixXd& basis) {
   MatrixXd expected = precision.llt().solve(centred.transpose() * w);
   expected.row(0) -= mean.tail(basis.cols() - 1) * expected.bottomRows(basis.cols() - 1);
 
-  const MatrixXd along = axes.places.transpose() * w;
+  const MatrixXd along = axes.scores.transpose() * w;
   VectorXd of_axes = VectorXd::Constant(axes.squares.size(), kRidge);
   of_axes(0) = kIntercept;
   const VectorXd share = axes.squares.cwiseQuotient(axes.squares + of_axes);
   const MatrixXd found =
       axes.beta_of(share.asDiagonal() * along, MatrixXd::Zero(axes.others(), w.cols()));
   EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-9);
-  EXPECT_LT((axes.places.transpose() * axes.places -
+  EXPECT_LT((axes.scores.transpose() * axes.scores -
              MatrixXd::Identity(axes.squares.size(), axes.squares.size()))
                 .cwiseAbs()
                 .maxCoeff(),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "models/interference/fits/observations.hpp"
 #include "models/interference/gp_model.hpp"
 #include "sim/base/half_width.hpp"
+#include "sim/base/parallel_for.hpp"
 #include "sim/rng.hpp"
 #include "tests/helpers/effort.hpp"
 
@@ -222,6 +224,27 @@ TEST(Ensemble, WithoutFamiliesNoFamilyIsNew) {
   SpeedTable wrong = table;
   wrong.families = {1};
   EXPECT_THROW(EnsembleModel::fit(wrong, kLittle), std::invalid_argument);
+}
+
+// The first prediction for a far job fits boosted-trees, on whichever thread.
+TEST(Ensemble, ManyMayAskAboutAFarJobAtOnce) {
+  const SpeedTable table = table_of_families(0.6);
+  const double expected = deviation_for(EnsembleModel::fit(table, kLittle), table, 77);
+  const EnsembleModel model = EnsembleModel::fit(table, kLittle);
+  const EnsembleModel copy = model;
+  std::array<double, 8> found{};
+  parallel_for(found.size(), 4, [&](std::size_t i) {
+    found[i] = deviation_for(i % 2 == 0 ? model : copy, table, 77);
+  });
+  for (const double f : found) EXPECT_EQ(f, expected);
+}
+
+TEST(Ensemble, RefusesAtOnceWhatBoostedTreesWouldRefuseLater) {
+  SpeedTable table = small_table();
+  table.jobs.push_back(4711);  // in no row
+  table.values.resize(table.jobs.size() * table.features.size(),
+                      std::numeric_limits<double>::infinity());
+  EXPECT_THROW(EnsembleModel::fit(table, kLittle), std::invalid_argument);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class JointDistribution {
     ridge(0) = 0.1;
     const VectorXd deviation = axes_.squares.cwiseQuotient(ridge).cwiseSqrt();
     p.beta = deviation.asDiagonal() * normal_matrix(rng, deviation.size(), d) * root.transpose();
-    const MatrixXd w = axes_.places * p.beta + normal_matrix(rng, 4, d) * root.transpose();
+    const MatrixXd w = axes_.scores * p.beta + normal_matrix(rng, 4, d) * root.transpose();
     p.own = w.leftCols(d / 2);
     p.co_runner = w.rightCols(d / 2);
     for (GibbsChain::Observation& o : chain_.observations) {
@@ -116,7 +116,7 @@ class JointDistribution {
     // The distance of the factors from their expectation, in the metric of Lambda.
     MatrixXd w(4, 4);
     w << p.own, p.co_runner;
-    const MatrixXd rest = w - axes_.places * p.beta;
+    const MatrixXd rest = w - axes_.scores * p.beta;
     out.push_back(std::log((rest * l).cwiseProduct(rest).sum()));
     return out;
   }

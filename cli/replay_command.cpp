@@ -273,6 +273,8 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
   if (files.output) {
+    // From here on a signal ends the run in order, so none leaves the folder of the unfinished results.
+    static_cast<void>(interrupted());
     writer = std::make_unique<ResultsWriter>(*files.output, header);
     if (!writer->notice().empty() && !common.quiet) note("note: {}\n", writer->notice());
   }

@@ -62,6 +62,7 @@ std::vector<RegretColumn> regret_columns(const ModelEvaluation& evaluation) {
   }
   for (std::size_t s = 0; s < evaluation.sessions.size(); ++s) {
     const SessionSummary& session = evaluation.sessions[s];
+    if (session.queues == 0) continue;
     columns.push_back({fmt::format("{} x {}", session.queues, session.name), "",
                        session.queues_best, session.queues_random,
                        [s](const PredictorScore& p) { return shown(p.queues[s], 1, 2); }});
@@ -125,8 +126,12 @@ std::string claims_list(const ModelEvaluation& evaluation) {
   std::string out;
   for (const Claim& c : evaluation.claims) {
     const double unit = c.text.starts_with("MAE") ? 100 : 1;
-    out += fmt::format("{}  {}: {} against {}\n", c.holds() ? "holds" : "FAILS", c.text,
-                       shown(unit * c.ours, 2), shown(unit * c.theirs, 2));
+    const bool is_judged = !std::isnan(c.ours) && !std::isnan(c.theirs);
+    out += fmt::format("{}  {}: {} against {}\n",
+                       !is_judged  ? "not judged"
+                       : c.holds() ? "holds"
+                                   : "FAILS",
+                       c.text, shown(unit * c.ours, 2), shown(unit * c.theirs, 2));
   }
   return out;
 }

@@ -33,7 +33,7 @@ std::string table_of(const PairEvaluation& e) {
                                 e.jobs, kHeldOut[static_cast<std::size_t>(e.split)]);
   if (e.probes > 0) out += fmt::format(", {} pairs of each known", e.probes);
   out += fmt::format(" ({} fits{})\n", e.folds,
-                     e.rows > 0 ? fmt::format(" on {} pairs each", e.rows) : "");
+                     e.rows > 0 ? fmt::format(" on at most {} pairs each", e.rows) : "");
   out += fmt::format("  {:<14} {:>15} {:>6} {:>8} {:>6} {:>9} {:>13} {:>9} {:>14}\n", "predictor",
                      "MAE ISD %", "RMSE", "MAPE J_c", "PS %", "Spearman", "in 90 %", "width %",
                      "regret");

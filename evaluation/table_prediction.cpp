@@ -17,6 +17,7 @@
 #include "models/interference/contention.hpp"
 #include "models/interference/groups/campaigns.hpp"
 #include "sim/error.hpp"
+#include "traces/tables/group_table.hpp"
 
 namespace corun::inline evaluation {
 
@@ -90,6 +91,7 @@ std::vector<std::string> check_features(const InterferenceModel& model, const Sp
   for (std::size_t f = 0; f < table.features.size(); ++f) {
     const bool is_used =
         std::ranges::find(model.features(), table.features[f]) != model.features().end();
+    if (table.features[f].name == kMpsFeature) continue;  // a campaign has the mode as well
     if (!is_used && is_known_of_some_job(table, f)) unused.push_back(table.features[f].name);
   }
   const std::set<WorkloadKey> seen(model.workloads().begin(), model.workloads().end());

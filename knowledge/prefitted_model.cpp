@@ -27,6 +27,19 @@ std::string text_of(const SpeedTable::Campaign& campaign) {
                               : "a sharing mode that is not stated");
 }
 
+/// Those that a model was fitted to, with 0 rows where their number is not known; of models without common features, those
+/// of the one that predicts these jobs.
+std::vector<MeasuredCampaign> campaigns_of(const InterferenceModel& model,
+                                           std::span<const PairJob> jobs) {
+  if (const auto* const groups = dynamic_cast<const CampaignGroups*>(&model)) {
+    return groups->group_of(jobs).campaigns();
+  }
+  if (const auto* const several = dynamic_cast<const CampaignModel*>(&model)) {
+    return several->campaigns();
+  }
+  return {{model.groups().campaign, 0}};
+}
+
 }  // namespace
 
 bool is_of_several_campaigns(const InterferenceModel& model) {
@@ -41,40 +54,49 @@ std::shared_ptr<const InterferenceModel> model_on(std::shared_ptr<const Interfer
                      campaign_on(gpu, sharing_of(sharing).value_or(Sharing::kUnknown)));
 }
 
-std::string told_of_prefitted(const InterferenceModel& model, std::span<const PairJob> jobs,
-                              std::span<const SpeedTable::Campaign> campaigns) {
-  std::vector<MeasuredCampaign> measured;
+bool is_new_there(const InterferenceModel& model, std::span<const PairJob> jobs) {
   if (const auto* const groups = dynamic_cast<const CampaignGroups*>(&model)) {
-    measured = groups->group_of(jobs).campaigns();
-  } else if (const auto* const several = dynamic_cast<const CampaignModel*>(&model)) {
-    measured = several->campaigns();
+    return groups->group_of(jobs).is_new();
   }
-  std::vector<std::pair<std::string, std::uint64_t>> pairs;  // by machine and mode
+  const auto* const several = dynamic_cast<const CampaignModel*>(&model);
+  return several != nullptr && several->is_new();
+}
+
+std::string told_of_origin(std::string_view name, const InterferenceModel& model,
+                           std::span<const PairJob> jobs,
+                           std::span<const SpeedTable::Campaign> campaigns) {
+  const std::vector<MeasuredCampaign> measured = campaigns_of(model, jobs);
+  std::vector<std::pair<std::string, std::uint64_t>> speeds;  // by machine and mode
   for (const MeasuredCampaign& one : measured) {
     const std::string text = text_of(one.campaign);
-    const auto at = std::ranges::find(pairs, text, &std::pair<std::string, std::uint64_t>::first);
-    if (at == pairs.end())
-      pairs.emplace_back(text, one.rows);
+    const auto at = std::ranges::find(speeds, text, &std::pair<std::string, std::uint64_t>::first);
+    if (at == speeds.end())
+      speeds.emplace_back(text, one.rows);
     else
       at->second += one.rows;
   }
   std::vector<std::string> here;
-  for (const auto& [text, speeds] : pairs) {
-    here.push_back(fmt::format("{} ({} pairs)", text, (speeds + 1) / 2));
+  for (const auto& [text, count] : speeds) {
+    here.push_back(count == 0 ? text : fmt::format("{} ({} pairs)", text, (count + 1) / 2));
   }
+  const bool comes_with_corun = is_prefitted(name);
   std::vector<std::string> elsewhere;
   for (const SpeedTable::Campaign& campaign : campaigns) {
     const std::string text = text_of(campaign);
-    const bool is_measured =
-        is_known(campaign) &&
-        std::ranges::find(pairs, text, &std::pair<std::string, std::uint64_t>::first) !=
-            pairs.end();
+    // A file's own user knows what it does not state.
+    const bool is_measured = std::ranges::any_of(measured, [&](const MeasuredCampaign& one) {
+      return comes_with_corun ? is_known(campaign) && text_of(one.campaign) == text
+                              : !contradicts(one.campaign, campaign);
+    });
     if (!is_measured && std::ranges::find(elsewhere, text) == elsewhere.end())
       elsewhere.push_back(text);
   }
+  if (!comes_with_corun && elsewhere.empty()) return "";
   std::string told =
-      fmt::format("{} comes with corun and has measurements of jobs with such features on {}",
-                  kPrefitted, fmt::join(here, ", "));
+      comes_with_corun
+          ? fmt::format("{} comes with corun and has measurements of jobs with such features on {}",
+                        kPrefitted, fmt::join(here, ", "))
+          : fmt::format("{} was fitted to measurements on {}", name, fmt::join(here, ", "));
   if (elsewhere.empty()) {
     return told + "; your jobs and your machine may still differ: measure some pairs and fit them";
   }

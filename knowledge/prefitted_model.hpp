@@ -8,7 +8,8 @@
 #include "models/interference/interference_model.hpp"
 
 /// The fitted model that comes with corun (models/prefitted), under the name `prefitted`: wherever a file of
-/// `corun model fit` may be named, it may be named. It has seen few machines, so what uses it says which.
+/// `corun model fit` may be named, it may be named. It has seen few machines, so what uses it says which. Of any fitted model
+/// it is told here where it was measured.
 namespace corun::inline knowledge {
 
 /// Stands for the file. A file of this name is ./prefitted.
@@ -24,10 +25,16 @@ bool is_of_several_campaigns(const InterferenceModel& model);
 std::shared_ptr<const InterferenceModel> model_on(std::shared_ptr<const InterferenceModel> model,
                                                   std::string_view gpu, std::string_view sharing);
 
-/// A sentence on what the model that comes with corun knows of these jobs, which have its features, on these campaigns:
-/// where jobs like them were measured, how many pairs, and where none was.
-std::string told_of_prefitted(const InterferenceModel& model, std::span<const PairJob> jobs,
-                              std::span<const SpeedTable::Campaign> campaigns);
+/// Whether a model of several campaigns, which comes from model_on(), has no measurements there of jobs like these, which
+/// have its features. False for any other model.
+bool is_new_there(const InterferenceModel& model, std::span<const PairJob> jobs);
+
+/// A sentence on where the model of this name was measured, for these jobs, which have its features, on these campaigns. Of
+/// `prefitted`: where jobs like them were measured, how many pairs, and where none was. Of another: only if it was measured
+/// elsewhere; else empty.
+std::string told_of_origin(std::string_view name, const InterferenceModel& model,
+                           std::span<const PairJob> jobs,
+                           std::span<const SpeedTable::Campaign> campaigns);
 
 /// The features that the model uses of such jobs. All, unless it was fitted to campaigns without common features.
 const std::vector<SpeedTable::Feature>& features_used(const InterferenceModel& model,

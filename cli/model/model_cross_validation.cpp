@@ -101,7 +101,7 @@ int model_cross_validate(const CrossValidation& asked, const CommonOptions& comm
     for (const std::string& text : check_features(*fitted.model, table.speeds, table.source)) {
       note(common, fitted.name + ": " + text);
     }
-    note_prefitted(models.files[m], *fitted.model, table.speeds, common);
+    note_origin(models.files[m], *fitted.model, table.speeds, common);
   }
   options.seed = asked.seed;
   options.effort = asked.effort;

@@ -105,28 +105,31 @@ bool lacks_run_times(const std::vector<std::string>& given, const CommonOptions&
   return form && *form != MeasurementForm::kCoruns && *form != MeasurementForm::kRates;
 }
 
-EvaluationData data_of(const std::string& pairs, const CommonOptions& common, WorkloadKeys& keys) {
+/// The path of what `--pairs lucid` names. InputError if it is not there.
+std::string lucid_table(const CommonOptions& common) {
   const std::string& directory = common.data;
+  if (directory.empty()) {
+    throw InputError("--pairs lucid", "there is no data directory, expected one that holds " +
+                                          std::string(kLucidFile) +
+                                          "; name it with --data DIR or CORUN_DATA");
+  }
+  std::string path = directory + "/" + std::string(kLucidFile);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    throw InputError("--pairs lucid", "'" + printable(directory, 200) + "' has no " +
+                                          std::string(kLucidFile) +
+                                          "; name the right directory with --data DIR or "
+                                          "CORUN_DATA");
+  }
+  return path;
+}
+
+EvaluationData data_of(const std::string& pairs, const CommonOptions& common, WorkloadKeys& keys) {
   if (pairs == "papers") return papers_evaluation(keys);
   if (pairs == "papers-published") {
     throw InputError("--pairs", "papers-published goes with --split only; take 'papers'");
   }
-  if (pairs == "lucid") {
-    if (directory.empty()) {
-      throw InputError("--pairs lucid", "there is no data directory, expected one that holds " +
-                                            std::string(kLucidFile) +
-                                            "; name it with --data DIR or CORUN_DATA");
-    }
-    const std::string path = directory + "/" + std::string(kLucidFile);
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) {
-      throw InputError("--pairs lucid", "'" + printable(directory, 200) + "' has no " +
-                                            std::string(kLucidFile) +
-                                            "; name the right directory with --data DIR or "
-                                            "CORUN_DATA");
-    }
-    return lucid_evaluation(path, keys);
-  }
+  if (pairs == "lucid") return lucid_evaluation(lucid_table(common), keys);
   const std::string path = file_of(pairs, common);
   check_kind(path, {FileKind::kPairs}, "a table of measured co-runs");
   const Measurements table = read_measurements(path, keys, CorunsAs::kRuns);
@@ -207,7 +210,7 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
     fitted.model = model_on(fitted.model, where.gpu_type, where.sharing);
     SpeedTable table = speed_table(data.pairs, ImputedProfiles::kBelieved);
     table.campaigns = {campaign_on(where.gpu_type, table.campaigns.front().sharing)};
-    note_prefitted(asked.files[m], *fitted.model, table, common);
+    note_origin(asked.files[m], *fitted.model, table, common);
   }
   judged.threads = common.threads;
   judged.effort = effort;
@@ -231,9 +234,14 @@ int model_eval_command(const std::vector<std::string>& arguments) {
   CommonOptions common;
   const auto values = parse_command_line(model_eval_command_line(), arguments, common);
   if (!values) return kDone;
-  const std::vector<std::string> tables = values->count("pairs") != 0
-                                              ? list_option(*values, "pairs")
-                                              : std::vector<std::string>{"papers"};
+  std::vector<std::string> tables = values->count("pairs") != 0
+                                        ? list_option(*values, "pairs")
+                                        : std::vector<std::string>{"papers"};
+  if (values->count("split") + values->count("measure") != 0) {
+    for (std::string& table : tables) {
+      if (table == "lucid") table = lucid_table(common);
+    }
+  }
   const auto queues = static_cast<std::size_t>(whole_option(*values, "queues", 1, 100'000));
   const auto seed = static_cast<std::uint64_t>(
       whole_option(*values, "seed", 0, std::numeric_limits<std::int64_t>::max()));

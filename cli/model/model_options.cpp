@@ -78,11 +78,11 @@ std::vector<NamedFile> as_inputs(const std::vector<std::string>& models) {
   return inputs;
 }
 
-void note_prefitted(const std::string& path, const InterferenceModel& model,
-                    const SpeedTable& table, const CommonOptions& common) {
-  if (!is_prefitted(path)) return;
+void note_origin(const std::string& path, const InterferenceModel& model, const SpeedTable& table,
+                 const CommonOptions& common) {
   const JobsForModel jobs(model, table);
-  note(common, told_of_prefitted(model, jobs.jobs(), table.campaigns));
+  const std::string told = told_of_origin(printable(path), model, jobs.jobs(), table.campaigns);
+  if (!told.empty()) note(common, told);
 }
 
 void note_effort(std::string_view model, double effort, const CommonOptions& common) {
@@ -148,8 +148,10 @@ std::vector<FittedModel> read_fitted_models(const std::vector<std::string>& file
     const auto known = std::ranges::count_if(
         names, [&](const std::string& job) { return seen.contains(workload_digest(job)); });
     if (known > 0) {
-      note(common, fmt::format("{} was fitted on {} of these {} jobs; it errs more on others", name,
-                               known, names.size()));
+      note(common,
+           fmt::format("{} was fitted on {} of these {} jobs: they are not held out of it, and "
+                       "it errs more on others",
+                       name, known, names.size()));
     }
     note_effort(name, file.model->effort(), common);
     fitted.push_back({name, std::move(file.model)});

@@ -27,10 +27,9 @@ std::string find_fitted_model(const std::string& name, const CommonOptions& comm
 /// The same as inputs of a command; the model that comes with corun is no file.
 std::vector<NamedFile> as_inputs(const std::vector<std::string>& models);
 
-/// Notes what the model that comes with corun knows of the jobs of a table, which have features() of the model, on its
-/// campaigns. Nothing for other models.
-void note_prefitted(const std::string& path, const InterferenceModel& model,
-                    const SpeedTable& table, const CommonOptions& common);
+/// Notes where the model of this path was measured, for the jobs and the campaigns of a table: told_of_origin().
+void note_origin(const std::string& path, const InterferenceModel& model, const SpeedTable& table,
+                 const CommonOptions& common);
 
 /// Notes that a model is of an effort below 1 (knowledge/effort.hpp). Nothing for 1.
 void note_effort(std::string_view model, double effort, const CommonOptions& common);

@@ -33,13 +33,12 @@ CommandLine predict_command_line() {
   command.summary =
       "Predicts the normalised speeds of pairs of jobs: the table is written back, every row in "
       "its\n"
-      "place, with pred_norm_a, pred_norm_b (the speed of each beside the other) and their "
-      "standard\n"
-      "deviations pred_sd_a, pred_sd_b. A table of groups gets pred_norm, the speed of the row's "
-      "job\n"
-      "beside all others of its group, and pred_sd. Columns of outcomes may be there or not; they "
-      "are\n"
-      "not used.";
+      "place (of FILE.corun.csv a table of its pairs), with pred_norm_a, pred_norm_b (the speed "
+      "of\n"
+      "each beside the other) and their standard deviations pred_sd_a, pred_sd_b. A table of "
+      "groups\n"
+      "gets pred_norm, the speed of the row's job beside all others of its group, and pred_sd.\n"
+      "Columns of outcomes may be there or not; they are not used.";
   command.examples =
       "  corun model fit --pairs examples/mine.corun.csv --out m.model && corun model predict \\\n"
       "      --model m.model --pairs examples/mine.corun.csv --out predicted.csv\n"
@@ -85,7 +84,7 @@ Predicted predicted_table(const std::string& model, const std::string& path,
   const ModelForTable read = read_model_for(model, keys, table.speeds, table.names);
   const auto predictions = predict_table(read.file.model, table);
   note_features(read.file, table.speeds, table.source, common);
-  note_prefitted(model, *read.file.model, table.speeds, common);
+  note_origin(model, *read.file.model, table.speeds, common);
   note_effort(printable(model), read.file.model->effort(), common);
   std::ostringstream text;
   write_predictions(text, table, predictions);

@@ -194,8 +194,7 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   }
 
   if (is_prefitted(model_path)) {
-    const std::vector<SpeedTable::Campaign> not_stated(1);
-    note(common, told_of_prefitted(*file.model, jobs, not_stated));
+    note(common, told_of_origin(model_path, *file.model, jobs, {}));
   }
 
   SuggestedMeasurements suggested;
@@ -220,7 +219,7 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   const auto knows = [&](WorkloadKey key) {
     return std::ranges::find(learnt, key) != learnt.end();
   };
-  if (tables.empty() && std::ranges::any_of(kinds.keys, knows)) {
+  if (suggested.measured == 0 && std::ranges::any_of(kinds.keys, knows)) {
     note(common,
          "pairs that the model has learnt from count as not measured; name their table with "
          "--measured");

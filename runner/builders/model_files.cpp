@@ -20,6 +20,7 @@
 #include "support/checksum.hpp"
 #include "traces/gpu_catalog.hpp"
 #include "traces/paper_workloads.hpp"
+#include "traces/tables/group_table.hpp"
 
 namespace corun::inline runner {
 
@@ -62,12 +63,15 @@ struct JobsOfTrace {
   JobsOfTrace& operator=(const JobsOfTrace&) = delete;
 };
 
+bool is_fitted_on(const InterferenceModel& model, const PairJob& job) {
+  const std::vector<WorkloadKey>& seen = model.workloads();
+  return job.workload != kUnknownWorkload && std::ranges::find(seen, job.workload) != seen.end();
+}
+
 /// Whether any two jobs differ to the model, in a feature or in their workload.
 bool knows_any(const InterferenceModel& model, const std::vector<PairJob>& jobs) {
-  const std::vector<WorkloadKey>& seen = model.workloads();
   return std::ranges::any_of(jobs, [&](const PairJob& job) {
-    return (job.workload != kUnknownWorkload &&
-            std::ranges::find(seen, job.workload) != seen.end()) ||
+    return is_fitted_on(model, job) ||
            std::ranges::any_of(job.features, [](double x) { return !std::isnan(x); });
   });
 }
@@ -99,7 +103,7 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
   if (!wanted.empty() && !knows_any(*file.model, of_trace.jobs)) {
     const std::vector<std::string> missing = missing_features(trace, wanted);
     const bool of_groups =
-        std::ranges::find(wanted, "mps", &SpeedTable::Feature::name) != wanted.end();
+        std::ranges::find(wanted, kMpsFeature, &SpeedTable::Feature::name) != wanted.end();
     throw InputError(
         config.place(key),
         fmt::format("'{}' was fitted on the features {}; the jobs have no {}, and none names a "
@@ -120,14 +124,18 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
         fmt::format("{}: the jobs have no {}, which '{}' was fitted on: taken as not known", key,
                     printable(fmt::format("{}", fmt::join(missing, ", "))), printable(name)));
   }
-  if (is_prefitted(name)) {
-    std::vector<SpeedTable::Campaign> here;
-    for (const std::string& type : cluster.spec.models()) {
-      here.push_back(
-          campaign_on(type, sharing_of(cluster.spec.sharing).value_or(Sharing::kUnknown)));
-    }
-    notes.push_back(key + ": " + told_of_prefitted(*file.model, of_trace.jobs, here));
+  std::vector<SpeedTable::Campaign> here;
+  for (const std::string& type : cluster.spec.models()) {
+    here.push_back(campaign_on(type, sharing_of(cluster.spec.sharing).value_or(Sharing::kUnknown)));
   }
+  std::string told = told_of_origin(printable(name), *file.model, of_trace.jobs, here);
+  const auto known = std::ranges::count_if(
+      of_trace.jobs, [&](const PairJob& job) { return is_fitted_on(*file.model, job); });
+  if (is_prefitted(name) && known > 0) {
+    told += fmt::format("; it was fitted on {} of these {} jobs, and errs more on others", known,
+                        of_trace.jobs.size());
+  }
+  if (!told.empty()) notes.push_back(key + ": " + told);
   return notes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "knowledge/effort.hpp"
 #include "knowledge/prefitted_model.hpp"
+#include "models/interference/groups/campaigns.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/types_world.hpp"
 #include "runner/builders/model_files.hpp"
@@ -80,14 +81,15 @@ WorldBuilder::WorldBuilder(const Config& config, const Cluster& cluster, InputFi
     refuse_effort(config);
     note_effort(printable(*w.path), model_file_->model->effort());
     const auto nothing = std::make_shared<MeasuredTable>();
-    if (!is_of_several_campaigns(*model_file_->model)) {
-      costs_.push_back({nothing, model_file_->model, false});
-      return;
-    }
+    const InterferenceModel& model = *model_file_->model;
+    const Sharing sharing = sharing_of(cluster.spec.sharing).value_or(Sharing::kUnknown);
     for (std::size_t t = 0; t < types.size(); ++t) {
-      by_type_[t] = costs_.size();
-      costs_.push_back(
-          {nothing, model_on(model_file_->model, types[t], cluster.spec.sharing), false});
+      CoRunCosts costs{nothing, model_on(model_file_->model, types[t], cluster.spec.sharing),
+                       !is_of_several_campaigns(model) &&
+                           contradicts(model.groups().campaign, campaign_on(types[t], sharing))};
+      const auto known = std::ranges::find(costs_, costs);
+      by_type_[t] = static_cast<std::size_t>(known - costs_.begin());
+      if (known == costs_.end()) costs_.push_back(std::move(costs));
     }
     return;
   }
@@ -323,8 +325,14 @@ std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCos
       features.push_back(feature_of(trace, j, profile, feature, ImputedProfiles::kBelieved));
     }
   }
+  std::vector<PairJob> jobs;
+  const std::size_t width = costs.model->features().size();
+  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+    jobs.push_back({trace.jobs[j].key, {features.data() + j * width, width}});
+  }
+  const bool extrapolated = costs.extrapolated || is_new_there(*costs.model, jobs);
   return std::make_unique<InterferenceWorld>(costs.measured, costs.model, keys_of(trace),
-                                             std::move(features), costs.extrapolated);
+                                             std::move(features), extrapolated);
 }
 
 }  // namespace corun::inline runner

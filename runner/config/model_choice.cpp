@@ -34,7 +34,11 @@ std::optional<ModelName> ModelName::find(std::string_view name) {
 }
 
 std::string unknown_model_message(std::string_view name) {
-  return "unknown model '" + printable(name) + "': " + did_you_mean(name, and_models({}));
+  std::string text =
+      "unknown model '" + printable(name) + "': " + did_you_mean(name, and_models({}));
+  if (name.ends_with(".model"))
+    text += "; name the file of a fitted model in world.path or belief.initial";
+  return text;
 }
 
 std::vector<std::string_view> world_model_words() {

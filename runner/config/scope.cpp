@@ -43,7 +43,7 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"profiling", "probing profile-cost", kYes,
      "a job first runs alone, or beside another, to be measured", "profiling.mode probing.probes",
      "docs/configuration.md"},
-    {"beliefs", "belief learning online exploration", kYes,
+    {"beliefs", "belief learning online exploration prefitted", kYes,
      "policies know estimated costs of co-runs and learn from those that have finished",
      "belief.model belief.initial", "docs/knowledge.md"},
     {"rounds", "round gavel-rounds", kYes, "the scheduler decides at the ends of rounds only",

@@ -102,11 +102,13 @@ void take_model(const Config& config, const GivenKeys& given, const std::string&
   const InterferenceModelEntry* const entry = find_interference_model(text);
   const bool agrees = text == named.model || (entry != nullptr && entry->name == named.model);
   if (given.contains(key) && !agrees) {
+    const std::size_t dot = named.key.find('.');
     throw InputError(
         config.place(key),
         fmt::format("{}: found {}, but {} is '{}', a fitted model of the kind {}; leave "
-                    "{} out",
-                    key, text, named.key, printable(named.file), named.model, key));
+                    "{} out, or replace all of it: --set '{}={{{}: {}}}'",
+                    key, text, named.key, printable(named.file), named.model, key,
+                    named.key.substr(0, dot), named.key.substr(dot + 1), printable(named.file)));
   }
   if (entry == nullptr || entry->name != named.model) choice = ModelName(named.model);
 }

@@ -61,11 +61,11 @@ constexpr KindText kTexts[] = {
     {FileKind::kSweep, "a sweep", "run it: corun sweep {0}"},
     {FileKind::kJobs, "a job trace", "run it: corun replay {0}"},
     {FileKind::kPairs, "a table of pairs of jobs",
-     "set world.path or belief.initial to it, or fit a model: corun model fit --pairs {0} --out "
-     "MODEL"},
+     "set world.path or belief.initial to it, or give it to corun model as --pairs: corun model "
+     "fit --pairs {0} --out MODEL"},
     {FileKind::kGroups, "a table of groups of jobs",
-     "set world.path or belief.initial to it, or fit a model: corun model fit --groups {0} --out "
-     "MODEL"},
+     "set world.path or belief.initial to it, or give it to corun model as --groups: corun model "
+     "fit --groups {0} --out MODEL"},
     {FileKind::kRates, "Gavel's rates of pairs",
      "set world.path or belief.initial to it, or make tables of pairs of it: corun data derive "
      "gavel "

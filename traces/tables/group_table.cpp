@@ -42,7 +42,6 @@ constexpr std::array<GroupFeature, 6> kGroupFeatures{{
     {"mig_slices", "sm_share_pct", FeatureScale::kLinear, kSlices, 100 / kSlicesOfGpu},
     {"solo_rate", "solo_rate", FeatureScale::kLog, kSoloRate},
 }};
-constexpr std::string_view kMpsFeature = "mps";
 
 class GroupTableReader {
  public:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "traces/csv_reader.hpp"
 #include "traces/tables/measurements.hpp"
@@ -29,6 +30,8 @@
 /// and the first known one stays. Feature `mps` is 1 with MPS and 0 with another known mode. A job is another one in another mode. All other columns are
 /// ignored.
 namespace corun::inline traces {
+
+inline constexpr std::string_view kMpsFeature = "mps";
 
 /// The part of read_measurements() for this form. Speeds of groups of two are rows; names are those of job and sharing
 /// mode, as "solver (MPS)", in the mode `plain` those of the job alone. InputError as read_measurements().

@@ -86,6 +86,50 @@ TEST(PrefittedModel, ServesSuggestEvalAndReplay) {
   EXPECT_NE(isd("mps"), isd("time-slicing"));
 }
 
+TEST(PrefittedModel, AFileOfYourOwnSaysOnlyThatItWasMeasuredElsewhere) {
+  const test::TemporaryDirectory folder;
+  ASSERT_EQ(test::run_corun({"model", "fit", "--pairs", "papers", "--model", "contention", "--out",
+                             "m.model", "--quiet"},
+                            folder.path())
+                .code,
+            0);
+  const auto noted = [&](const std::string& machine) {
+    folder.write("t.csv", kHead + "x,50,20,1000,y,90,60,4000," + machine + "\n");
+    return test::run_corun({"model", "predict", "--model", "m.model", "--pairs", "t.csv", "--out",
+                            "o.csv", "--force"},
+                           folder.path())
+        .err;
+  };
+  EXPECT_NE(
+      noted("A100-80GB,MPS")
+          .find("m.model was fitted to measurements on V100-16GB with time-slicing; A100-80GB with "
+                "mps is not among them: the level of the costs there is a guess"),
+      std::string::npos)
+      << noted("A100-80GB,MPS");
+  EXPECT_EQ(noted("V100,time-slicing").find("m.model was fitted"), std::string::npos);
+  EXPECT_EQ(noted(",").find("m.model was fitted"), std::string::npos) << "not known to differ";
+  const auto replay = [&](const std::string& world, const std::string& gpu,
+                          const std::string& sharing) {
+    return test::run_corun(
+        {"replay", "--set", "world.path=" + world, "--set", "cluster.gpu_type=" + gpu, "--set",
+         "cluster.sharing=" + sharing, "--set", "replications=1", "--policies", "random"},
+        folder.path());
+  };
+  const std::string all = "modelled 0.0 %, extrapolated 100.0 %";
+  const std::string none = "modelled 100.0 %, extrapolated 0.0 %";
+  for (const char* world : {"m.model", "prefitted"}) {
+    EXPECT_NE(replay(world, "V100-16GB", "time-slicing").out.find(none), std::string::npos);
+    EXPECT_NE(replay(world, "T4", "time-slicing").out.find(all), std::string::npos) << world;
+    // prefitted has pairs of a V100 with MPS, but of jobs with other features.
+    EXPECT_NE(replay(world, "V100-16GB", "mps").out.find(all), std::string::npos) << world;
+  }
+  EXPECT_NE(replay("m.model", "T4", "time-slicing").err.find("T4 with time-slicing is not among"),
+            std::string::npos);
+  EXPECT_NE(replay("prefitted", "V100-16GB", "time-slicing")
+                .err.find("it was fitted on 24 of these 24 jobs, and errs more on others"),
+            std::string::npos);
+}
+
 TEST(PrefittedModel, TheNameIsNoFileAndNoOutput) {
   const test::TemporaryDirectory folder;
   const auto fit = [&](const std::string& out) {

@@ -279,7 +279,13 @@ int list_command(const std::vector<std::string>& arguments) {
   }
   if (what == "gpus") {
     GpuTypes types;
-    if (!own.empty()) types = GpuTypes(read_gpu_types(find_input_file(own, common, "--gpu-types")));
+    if (!own.empty()) {
+      const std::string path = find_input_file(own, common, "--gpu-types");
+      types = GpuTypes(read_gpu_types(path));
+      if (common.output) {
+        check_outputs_differ({{"--output", *common.output}}, {{"--gpu-types", path}});
+      }
+    }
     emit(common, gpus_text(types, common.format));
     return kDone;
   }

@@ -413,16 +413,18 @@ int predict_command(const std::vector<std::string>& arguments) {
   JobQuestion question;
   question.batch = whole_option(*values, "batch", 1, kMostBatch);
   question.training = choice_option(*values, "phase", {"train", "inference"}) == "train";
-  const GpuTypes types = gpu_types_option(*values, common);
-  const std::vector<const GpuSpec*> gpus = gpus_of(*values, types);
   std::vector<NamedFile> inputs;
+  const GpuTypes types = gpu_types_option(*values, common, inputs);
+  const std::vector<const GpuSpec*> gpus = gpus_of(*values, types);
   if (values->count("onnx") != 0) {
-    inputs.push_back({"--onnx", (*values)["onnx"].as<std::string>()});
+    inputs.push_back(
+        {"--onnx", find_input_file((*values)["onnx"].as<std::string>(), common, "--onnx")});
   }
   std::string queue;
   if (values->count("queue") != 0) {
     queue = find_input_file((*values)["queue"].as<std::string>(), common, "--queue");
     inputs.push_back({"--queue", queue});
+    inputs.push_back({"--kb", (*values)["kb"].as<std::string>()});
     if (common.format == Format::kCsv) {
       throw InputError("--queue",
                        "has no place in a table of GPU types; take --format json or table");

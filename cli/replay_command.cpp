@@ -273,15 +273,16 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   const ResultsHeader header = results_header(experiment);
   std::unique_ptr<ResultsWriter> writer;
   if (files.output) {
-    // From here on a signal ends the run in order, so none leaves the folder of the unfinished results.
-    static_cast<void>(interrupted());
     writer = std::make_unique<ResultsWriter>(*files.output, header);
     if (!writer->notice().empty() && !common.quiet) note("note: {}\n", writer->notice());
   }
   print_notes(experiment, common.quiet);
   const ReplayResult result =
       replay_into(writer.get(), experiment, common, !by.empty(), files.figure.has_value());
-  if (result.replications.empty() || (coverage && result.interrupted)) return kInterrupted;
+  if (result.replications.empty() || (coverage && result.interrupted)) {
+    if (!common.quiet) note("note: stopped: no replication is finished, nothing is written\n");
+    return kInterrupted;
+  }
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());
   if (writer) {
     const std::string written = finish_results(*writer, *files.output, result);
@@ -382,7 +383,9 @@ int replay_with(const po::variables_map& values, CommonOptions& common,
     }
     check_coverage(static_cast<std::size_t>(config.replications));
   }
-  check_replay_files(experiment, given("CONFIG"), files);
+  // From here on a signal ends the run in order, so none leaves a folder without files.
+  static_cast<void>(interrupted());
+  const MadeDirectory timeline = check_replay_files(experiment, given("CONFIG"), files);
   return replay_one(experiment, *device, common, files, view, coverage, by, started);
 }
 

@@ -67,9 +67,42 @@ class Check final : public nlohmann::json_sax<Json> {
   std::string problem_;
 };
 
+/// Whether CBOR has a string of indefinite length (RFC 8949, 3.2.3), whose parts the library reads by calls within calls
+/// before any check sees them. corun writes none. Items follow each other, so a scan needs no stack; it stops where the text is
+/// cut short.
+bool has_strings_in_parts(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto head = static_cast<unsigned char>(text[at++]);
+    const unsigned type = head >> 5U;
+    const unsigned info = head & 31U;
+    const bool is_string = type == 2 || type == 3;
+    if (info == 31) {
+      if (is_string) return true;
+      continue;  // the begin or the end of a list or a map
+    }
+    std::uint64_t argument = info;
+    if (info >= 24) {
+      const std::size_t bytes = std::size_t{1} << (info - 24);
+      if (info > 27 || bytes > text.size() - at) return false;
+      argument = 0;
+      for (std::size_t b = 0; b < bytes; ++b) {
+        argument = argument << 8U | static_cast<unsigned char>(text[at++]);
+      }
+    }
+    if (!is_string) continue;
+    if (argument > text.size() - at) return false;
+    at += argument;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string json_problem(std::string_view text, JsonLimits limits, Json::input_format_t format) {
+  if (format == Json::input_format_t::cbor && has_strings_in_parts(text)) {
+    return "a string in parts, which the library would nest calls for";
+  }
   Check check(limits);
   Json::sax_parse(text, &check, format);
   return check.problem();

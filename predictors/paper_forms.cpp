@@ -117,6 +117,9 @@ std::unique_ptr<Predictor> PaperFormPredictor::fit(RegressorForm form, Target ta
   return p;
 }
 
+/// The largest prediction.
+constexpr double most_of(Target target) { return target == Target::kUtilisation ? 100 : 1e12; }
+
 std::vector<double> PaperFormPredictor::features(const JobFigures& figures) const {
   const std::span<const FigureOf> all = features_of(target_);
   std::vector<double> row;
@@ -135,7 +138,7 @@ std::vector<Prediction> PaperFormPredictor::predict(std::span<const PredictorJob
   }
   std::vector<Prediction> out;
   if (jobs.empty()) return out;
-  const double most = target_ == Target::kUtilisation ? 100 : 1e12;
+  const double most = most_of(target_);
   for (const double value : regressor_.predict({rows, jobs.size(), used_.size()})) {
     const double median = std::clamp(value, floor_, most);
     const auto at = [&](double ratio) { return std::min(median * ratio, most); };
@@ -164,6 +167,11 @@ std::unique_ptr<Predictor> PaperFormPredictor::load(Target target, const nlohman
   p->mean_ = finite_doubles(state, "mean", p->used_.size());
   p->regressor_ = Regressor::load(state.at("regressor"));
   const std::vector<double> bounds = finite_doubles(state, "bounds", 4);
+  const double most = most_of(target);
+  if (!(bounds[0] >= 0 && bounds[0] <= most) || !(bounds[1] >= 0) || bounds[2] < bounds[1] ||
+      bounds[3] < bounds[2]) {
+    throw std::invalid_argument("an impossible interval");
+  }
   p->floor_ = bounds[0];
   p->low_ = bounds[1];
   p->high_ = bounds[2];

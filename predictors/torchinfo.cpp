@@ -67,7 +67,11 @@ std::unique_ptr<Predictor> TorchinfoPredictor::load(Target target, const nlohman
   if (target != Target::kMemory) throw std::invalid_argument("torchinfo estimates memory alone");
   model_state::map_of(state, 1, "a predictor");
   const std::vector<double> bounds = model_state::finite_doubles(state, "bounds", 3);
-  if (bounds[0] <= 0) throw std::invalid_argument("an impossible interval");
+  constexpr double kMostRatio = 1e6;
+  if (!(bounds[0] > 0) || bounds[1] < bounds[0] || bounds[2] < bounds[1] ||
+      bounds[2] > kMostRatio) {
+    throw std::invalid_argument("an impossible interval");
+  }
   auto predictor = std::make_unique<TorchinfoPredictor>();
   predictor->low_ = bounds[0];
   predictor->high_ = bounds[1];

@@ -193,8 +193,9 @@ int evaluate_left_out(const std::vector<std::string>& given, const std::vector<s
   const std::string& pairs = given.front();
   const ModelsAsked asked = models_asked(models, common);
   std::vector<NamedFile> inputs = as_inputs(asked.files);
-  inputs.push_back(
-      {"--pairs", pairs == "lucid" ? common.data + "/" + std::string(kLucidFile) : pairs});
+  if (!papers_named(pairs)) {
+    inputs.push_back({"--pairs", pairs == "lucid" ? lucid_table(common) : file_of(pairs, common)});
+  }
   if (common.output) {
     check_outputs_differ({{"--output", *common.output}}, inputs);
   }

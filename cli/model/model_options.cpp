@@ -1,6 +1,7 @@
 #include "cli/model/model_options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -48,6 +49,13 @@ Measurements read_pair_tables(const std::vector<std::string>& paths, const Commo
     const Measurements table = read_measurements(file, keys);
     if (!table.lines.empty() && !table.has_speeds) {
       throw InputError(path, "no norm is there, expected measured speeds; fill them in");
+    }
+    const bool has_speed = std::ranges::any_of(table.speeds.rows, [](const SpeedTable::Row& row) {
+      return !std::isnan(row.speed_a) || !std::isnan(row.speed_b);
+    });
+    if (table.lines.empty() && !has_speed) {
+      throw InputError(path,
+                       "no measured speed, expected norm_a or norm_b in some rows; fill them in");
     }
     append(all, table, keys);
   };

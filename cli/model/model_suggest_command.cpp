@@ -213,7 +213,12 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
     throw InputError(kinds.source, e.what());
   }
   check_budget(budget, problem);
-  suggested.plan = choose_measurements(problem, budget, {.seed = seed, .threads = common.threads});
+  try {
+    suggested.plan =
+        choose_measurements(problem, budget, {.seed = seed, .threads = common.threads});
+  } catch (const std::invalid_argument&) {  // of draws that are not finite
+    throw InputError(model_path, "it predicts speeds that no jobs have; fit the model again");
+  }
   note_effort(printable(model_path), file.model->effort(), common);
   const std::vector<WorkloadKey>& learnt = file.model->workloads();
   const auto knows = [&](WorkloadKey key) {

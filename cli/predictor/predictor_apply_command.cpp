@@ -157,8 +157,8 @@ int predictor_apply_command(const std::vector<std::string>& arguments) {
     seen = find_input_file((*parsed)["seen"].as<std::string>(), common, "--seen");
     inputs.push_back({"--seen", seen});
   }
+  const GpuTypes types = gpu_types_option(*parsed, common, inputs);
   check_outputs_differ({{"--out", output}}, inputs);
-  const GpuTypes types = gpu_types_option(*parsed, common);
   constexpr std::array kParts{PhysicsPart::kProbes};
   const PhysicsConstants constants = constants_option(*parsed, kParts);
   if (parsed->count("constants") != 0 && seen.empty()) {

@@ -107,7 +107,9 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
   const Target target = target_option(*parsed, name);
   const std::string path =
       find_input_file(needed_option(*parsed, "jobs", name, "TABLE"), common, "--jobs");
-  if (common.output) check_outputs_differ({{"--output", *common.output}}, {{"--jobs", path}});
+  std::vector<NamedFile> inputs{{"--jobs", path}};
+  const GpuTypes types = gpu_types_option(*parsed, common, inputs);
+  if (common.output) check_outputs_differ({{"--output", *common.output}}, inputs);
   PredictorEvaluationOptions options;
   options.predictors = kinds_option(*parsed, target);
   options.known.clear();
@@ -132,7 +134,6 @@ int predictor_eval_command(const std::vector<std::string>& arguments) {
     if (options.intervals && knows) parts.push_back(PhysicsPart::kProbes);
   }
   options.constants = constants_option(*parsed, parts);
-  const GpuTypes types = gpu_types_option(*parsed, common);
 
   JobTable table = read_job_table(path, target, types);
   if (parsed->count("phase") != 0) {

@@ -63,13 +63,13 @@ int predictor_fit_command(const std::vector<std::string>& arguments) {
   const std::vector<const PredictorEntry*> kinds = kinds_option(*parsed, target);
   if (kinds.size() != 1) throw InputError("--kind", "one predictor is fitted at a time");
   const std::string output = model_output_option(*parsed, common, name, "FILE");
-  const GpuTypes types = gpu_types_option(*parsed, common);
+  std::vector<NamedFile> inputs;
+  const GpuTypes types = gpu_types_option(*parsed, common, inputs);
   PredictorOptions options;
   options.seed = static_cast<std::uint64_t>(
       whole_option(*parsed, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   options.threads = static_cast<int>(common.threads);
   std::vector<MeasuredJob> jobs;
-  std::vector<NamedFile> inputs;
   std::size_t rows = 0;
   for (const std::string& path : tables) {
     inputs.push_back({"--jobs", find_input_file(path, common, "--jobs")});

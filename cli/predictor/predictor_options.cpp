@@ -22,10 +22,12 @@ void add_gpu_types_option(CommandLine& command) {
                             "YAML list of GPU types of your own (docs/formats.md)");
 }
 
-GpuTypes gpu_types_option(const po::variables_map& values, const CommonOptions& common) {
+GpuTypes gpu_types_option(const po::variables_map& values, const CommonOptions& common,
+                          std::vector<NamedFile>& inputs) {
   if (values.count("gpu-types") == 0) return {};
-  return GpuTypes(read_gpu_types(
-      find_input_file(values["gpu-types"].as<std::string>(), common, "--gpu-types")));
+  inputs.push_back({"--gpu-types",
+                    find_input_file(values["gpu-types"].as<std::string>(), common, "--gpu-types")});
+  return GpuTypes(read_gpu_types(inputs.back().path));
 }
 
 Target target_option(const po::variables_map& values, const std::string& command) {
@@ -80,6 +82,10 @@ PhysicsConstants constants_option(const po::variables_map& values,
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     const auto at = std::ranges::find(physics_constants(), name, &PhysicsConstantEntry::name);
+    if (equals == std::string::npos && at != physics_constants().end()) {
+      throw InputError("--constants",
+                       "found '" + printable(part) + "', expected NAME=NUMBER; give it a number");
+    }
     if (equals == std::string::npos || at == physics_constants().end()) {
       throw InputError("--constants", "found '" + printable(part) +
                                           "', expected NAME=NUMBER: " + did_you_mean(name, known));

@@ -7,14 +7,16 @@
 #include "cli/cli.hpp"
 #include "predictors/catalog.hpp"
 #include "predictors/tables/job_table.hpp"
+#include "support/atomic_file.hpp"
 
 /// Options that the words of `corun predictor` share. All throw InputError that begins with the flag.
 namespace corun::inline cli {
 
 /// Adds --gpu-types.
 void add_gpu_types_option(CommandLine& command);
+/// Adds the file to the inputs, which no output may be.
 GpuTypes gpu_types_option(const boost::program_options::variables_map& values,
-                          const CommonOptions& common);
+                          const CommonOptions& common, std::vector<NamedFile>& inputs);
 
 Target target_option(const boost::program_options::variables_map& values,
                      const std::string& command);

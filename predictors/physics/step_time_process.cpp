@@ -534,7 +534,10 @@ StepTimeProcess StepTimeProcess::load(const nlohmann::json& state) {
     if (std::abs(log) > 100) throw std::invalid_argument("an impossible coefficient");
   }
   for (const double variance : process.variances_) {
-    if (!(variance > 0)) throw std::invalid_argument("a variance is not above 0");
+    constexpr double kMostVariance = 1e3;  // of logarithms
+    if (!(variance > 0 && variance <= kMostVariance)) {
+      throw std::invalid_argument("an impossible variance");
+    }
   }
   process.spread_ = ErrorSpread::load(state.at("spread"));
   process.solve();

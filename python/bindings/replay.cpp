@@ -84,7 +84,7 @@ Answer run(Asked& asked, std::span<const PolicyEntry> catalog, const std::atomic
   ReplayFiles files;
   files.output = asked.out;
   files.existing = asked.force ? Existing::kReplace : Existing::kKeepOthers;
-  check_replay_files(experiment, asked.path, files);
+  const MadeDirectory none = check_replay_files(experiment, asked.path, files);
   const ResultsHeader header = results_header(experiment);
   ResultsWriter writer(asked.out, header);
   if (!writer.notice().empty()) answer.notes.push_back(writer.notice());

@@ -52,6 +52,14 @@ std::vector<OutputText> texts_of(const Experiment& experiment, const ReplayFiles
   return texts;
 }
 
+MadeDirectory made_for_timeline(const std::string& directory) {
+  try {
+    return MadeDirectory(directory);
+  } catch (const fs::filesystem_error& e) {
+    throw InputError("--timeline", "cannot make '" + directory + "': " + e.code().message());
+  }
+}
+
 /// Files with the events or the knowledge of other runs stay: what would be written is compared.
 void check_texts(const Experiment& experiment, const ReplayFiles& files,
                  const std::vector<std::string>& paths) {
@@ -76,8 +84,9 @@ std::string rows_problem(std::size_t jobs, std::size_t policies, std::size_t rep
       rows, jobs, policies, replications, needed / 1e9, memory_bytes / 1e9);
 }
 
-void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
-                        const ReplayFiles& files) {
+MadeDirectory check_replay_files(const Experiment& experiment,
+                                 const std::optional<std::string>& config,
+                                 const ReplayFiles& files) {
   const auto same = [](const std::string& path) {
     std::error_code error;
     return fs::weakly_canonical(path, error);
@@ -85,6 +94,7 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
   std::map<fs::path, std::string> taken;
   for (const std::string& file : experiment.input_files()) taken[same(file)] = "an input";
   if (config) taken[same(*config)] = "the configuration";
+  if (files.volcano) taken[same(files.containers)] = "the input of --containers";
   const auto claim = [&](const std::string& path, const std::string& place) {
     checked_output_path(path, place);
     const auto [at, fresh] = taken.emplace(same(path), "the output of " + place);
@@ -112,25 +122,21 @@ void check_replay_files(const Experiment& experiment, const std::optional<std::s
   if (files.volcano) {
     check_volcano(experiment, read_container_csv(files.containers));
     check_name(*files.volcano, "--volcano", {"yaml"});
-    taken.emplace(same(files.containers), "the input of --containers");
     claim(*files.volcano, "--volcano");
     texts.push_back(*files.volcano);
   }
+  if (files.output) {
+    check_replaceable(*files.output, results_header(experiment), "--output", files.existing);
+  }
+  MadeDirectory timeline = files.timeline ? made_for_timeline(*files.timeline) : MadeDirectory();
   if (files.timeline) {
-    std::error_code error;
-    fs::create_directories(*files.timeline, error);
-    if (error) {
-      throw InputError("--timeline", "cannot make '" + *files.timeline + "': " + error.message());
-    }
     for (const std::string& file : timeline_files(experiment, *files.timeline)) {
       claim(file, "--timeline");
       texts.push_back(file);
     }
   }
-  if (files.output) {
-    check_replaceable(*files.output, results_header(experiment), "--output", files.existing);
-  }
   check_texts(experiment, files, texts);
+  return timeline;
 }
 
 std::string finish_results(ResultsWriter& writer, const std::string& output,

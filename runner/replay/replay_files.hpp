@@ -7,6 +7,7 @@
 #include "results/replay_result.hpp"
 #include "results/results_writer.hpp"
 #include "runner/experiment/experiment.hpp"
+#include "support/made_directory.hpp"
 #include "support/output_file.hpp"
 
 /// The output files of a replay.
@@ -29,10 +30,11 @@ std::string rows_problem(std::size_t jobs, std::size_t policies, std::size_t rep
 
 /// Checks before a long run that all output files can be written, differ from each other, are no
 /// input files and replace nothing that must stay (output_file.hpp, results_identity.hpp), and that the rows of
-/// a results file fit in memory. Makes the
-/// directory of the timeline. Throws InputError naming the flag.
-void check_replay_files(const Experiment& experiment, const std::optional<std::string>& config,
-                        const ReplayFiles& files);
+/// a results file fit in memory. Makes the directory of the timeline, which must live until write_replay_texts(). Throws
+/// InputError naming the flag.
+[[nodiscard]] MadeDirectory check_replay_files(const Experiment& experiment,
+                                               const std::optional<std::string>& config,
+                                               const ReplayFiles& files);
 
 /// Writes the results and returns their path. Results of an interrupted run replace no file: they go
 /// beside it.

@@ -122,6 +122,45 @@ TEST_F(OutputFile, ResultsOfOtherInputsStay) {
   EXPECT_NE(last_.err.find("holds results of other inputs"), std::string::npos) << last_.err;
 }
 
+TEST_F(OutputFile, InputsOfEveryFlagStay) {
+  const std::string containers = test::read_file(kExamples + "containers.csv");
+  const std::string types = test::read_file(kExamples + "gpu_types.yaml");
+  const std::string measured = kExamples + "measured_jobs.csv";
+  directory_.write("x", containers);
+  const Arguments replay{
+      "replay",     kExamples + "jobs.csv", "-q",    "--gpus",         "4",
+      "--policies", "min-slowdown",         "--set", "replications=1", "--volcano",
+      "v.yaml",     "--containers",         "x",     "--force"};
+  for (const char* flag : {"--output", "--knowledge", "--figure"}) {
+    EXPECT_EQ(run(replay, {flag, "x"}), 2) << flag;
+    EXPECT_NE(last_.err.find("'x' is the input of --containers"), std::string::npos) << last_.err;
+    EXPECT_EQ(read("x"), containers) << flag;
+  }
+  directory_.write("x", types);
+  for (const Arguments& arguments :
+       {Arguments{"predictor", "fit", "--target", "memory", "--jobs", measured, "--out", "x"},
+        {"predictor", "eval", "--target", "memory", "--jobs", measured, "--output", "x"},
+        {"predict", "--model", "resnet50", "--output", "x"},
+        {"list", "gpus", "--output", "x"}}) {
+    EXPECT_EQ(run(arguments, {"--gpu-types", "x", "--force"}), 2) << arguments[0];
+    EXPECT_NE(last_.err.find("'x' is what --gpu-types reads"), std::string::npos) << last_.err;
+    EXPECT_EQ(read("x"), types);
+  }
+}
+
+TEST_F(OutputFile, ARefusedReplayLeavesNoDirectory) {
+  const Arguments replay{"replay",         "-q",         "-o",    "r.h5", "--set",
+                         "replications=1", "--policies", "random"};
+  ASSERT_EQ(run(replay), 0) << last_.err;
+  directory_.write("new.csv", "");
+  EXPECT_EQ(run(replay, {"--seed", "7", "--timeline", "a/b/c/"}), 2);
+  EXPECT_FALSE(fs::exists(directory_.path("a")));
+  EXPECT_EQ(run(replay, {"--timeline", "new.csv/b"}), 2);
+  EXPECT_TRUE(last_.err.starts_with("--timeline: cannot make 'new.csv/b': ")) << last_.err;
+  EXPECT_EQ(run(replay, {"--timeline", "a/b"}), 0) << last_.err;
+  EXPECT_TRUE(fs::exists(directory_.path("a/b/random.csv")));
+}
+
 TEST_F(OutputFile, NoInputIsReplacedEvenByForce) {
   const std::string jobs = test::read_file(kExamples + "jobs.csv");
   directory_.write("jobs", jobs);

@@ -1,13 +1,16 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "models/model_state.hpp"
 #include "predictors/catalog.hpp"
 #include "predictors/graph/zoo/zoo.hpp"
 #include "predictors/torchinfo.hpp"
@@ -97,6 +100,31 @@ TEST(AllPredictors, FitSaveAndLoadGiveTheSameBits) {
         EXPECT_TRUE(same(p, again->predict({&job.job, 1})[0]));
       }
     }
+  }
+}
+
+TEST(AllPredictors, IntervalsOfAFileAreInOrder) {
+  const std::vector<MeasuredJob> jobs = measured_jobs(Target::kMemory, kTwoGpus);
+  const auto find = [](std::string_view name) {
+    return std::ranges::find(predictor_catalog(), name, &PredictorEntry::name);
+  };
+  const auto with_bounds = [&](std::string_view name, const std::vector<double>& bounds) {
+    nlohmann::json state = find(name)->fit(Target::kMemory, jobs, {})->save();
+    state.at("bounds") = model_state::packed(bounds);
+    return [name, state, find] { find(name)->load(Target::kMemory, state); };
+  };
+  EXPECT_NO_THROW(with_bounds("linear", {0, 0.5, 2, 3})());
+  for (const std::vector<double>& bad : {std::vector<double>{-3, 0.5, 2, 3},
+                                         {1e13, 0.5, 2, 3},
+                                         {0, -0.5, 2, 3},
+                                         {0, 2, 0.5, 3},
+                                         {0, 0.5, 2, 1}}) {
+    EXPECT_THROW(with_bounds("linear", bad)(), std::invalid_argument) << bad[1];
+  }
+  EXPECT_NO_THROW(with_bounds("torchinfo", {0.5, 2, 3})());
+  for (const std::vector<double>& bad :
+       {std::vector<double>{0, 2, 3}, {2, 0.5, 3}, {0.5, 2, 1e9}}) {
+    EXPECT_THROW(with_bounds("torchinfo", bad)(), std::invalid_argument) << bad[2];
   }
 }
 

@@ -23,9 +23,9 @@ constexpr double kSlicesOfGpu = 7;
 constexpr std::string_view kRequired = "group, gpu, sharing, job";
 
 constexpr NumberRule kSoloRate{"a rate per second", 0, 1e12};
-constexpr IntegerRule kProcesses{"a number of equal processes from 2 to 64", 2,
+constexpr IntegerRule kProcesses{"a number of equal processes", 2,
                                  static_cast<std::int64_t>(kMostMembers)};
-constexpr NumberRule kSlices{"a number of compute slices from 1 to 7", 1, kSlicesOfGpu};
+constexpr NumberRule kSlices{"a number of compute slices", 1, kSlicesOfGpu};
 
 struct GroupFeature {
   std::string_view column;

@@ -140,7 +140,7 @@ TEST_F(OutputFile, InputsOfEveryFlagStay) {
   for (const Arguments& arguments :
        {Arguments{"predictor", "fit", "--target", "memory", "--jobs", measured, "--out", "x"},
         {"predictor", "eval", "--target", "memory", "--jobs", measured, "--output", "x"},
-        {"predict", "--model", "resnet50", "--output", "x"},
+        {"predict", "--zoo", "resnet50", "--output", "x"},
         {"list", "gpus", "--output", "x"}}) {
     EXPECT_EQ(run(arguments, {"--gpu-types", "x", "--force"}), 2) << arguments[0];
     EXPECT_NE(last_.err.find("'x' is what --gpu-types reads"), std::string::npos) << last_.err;

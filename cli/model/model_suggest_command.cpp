@@ -9,6 +9,7 @@
 #include "cli/model/model_commands.hpp"
 #include "cli/model/model_options.hpp"
 #include "cli/note.hpp"
+#include "cli/option_values.hpp"
 #include "evaluation/measurement_output.hpp"
 #include "evaluation/pair_draws.hpp"
 #include "knowledge/model_file.hpp"
@@ -20,6 +21,7 @@
 #include "sim/error.hpp"
 #include "support/atomic_file.hpp"
 #include "support/json.hpp"
+#include "traces/gpu_catalog.hpp"
 
 /// `corun model suggest`: which pairs of a queue to measure next.
 namespace corun::inline cli {
@@ -61,6 +63,10 @@ CommandLine suggest_command_line() {
       "mode, or a table of pairs, of which the jobs are taken");
   add("measured", po::value<std::vector<std::string>>()->composing(),
       "table of pairs that were measured, once for each: they are known and not suggested again");
+  add("gpu", po::value<std::string>(),
+      "GPU type on which the queue will run, for a model of several; else not known");
+  add("sharing", po::value<std::string>(),
+      "time-slicing or mps: how the queue will share it, likewise");
   add("budget", po::value<std::string>()->default_value("10"), "how many pairs");
   add("out", po::value<std::string>(), "also write the list to this CSV, for live mode");
   add("seed", po::value<std::string>()->default_value("1"), "of the draws from the model");
@@ -73,6 +79,24 @@ std::string required(const po::variables_map& values, const std::string& key,
     throw InputError("corun model suggest", "--" + key + " is missing: " + what);
   }
   return values[key].as<std::string>();
+}
+
+/// Where the queue will run, as far as the user has said it.
+struct Machine {
+  std::string gpu, sharing;
+  std::vector<SpeedTable::Campaign> campaigns() const {
+    if (gpu.empty() && sharing.empty()) return {};
+    return {campaign_on(gpu, sharing_of(sharing).value_or(Sharing::kUnknown))};
+  }
+};
+
+Machine machine_of(const po::variables_map& values) {
+  Machine machine;
+  if (values.count("gpu") != 0) machine.gpu = values["gpu"].as<std::string>();
+  if (values.count("sharing") != 0) {
+    machine.sharing = choice_option(values, "sharing", {"time-slicing", "mps"});
+  }
+  return machine;
 }
 
 /// All pairs of kinds, and a kind beside itself where the queue has two of it.
@@ -193,8 +217,12 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
     jobs.push_back({kinds.keys[k], {features.data() + k * wanted.size(), wanted.size()}});
   }
 
-  if (is_prefitted(model_path)) {
-    note(common, told_of_origin(model_path, *file.model, jobs, {}));
+  const Machine machine = machine_of(values);
+  const auto model = model_on(file.model, machine.gpu, machine.sharing);
+  if (const std::string told =
+          told_of_origin(printable(model_path), *file.model, jobs, machine.campaigns());
+      !told.empty()) {
+    note(common, told);
   }
 
   SuggestedMeasurements suggested;
@@ -208,7 +236,7 @@ int model_suggest_command(const std::vector<std::string>& arguments) {
   const auto measured = measurements_of(tables, kinds, problem.pairs, common, keys);
   suggested.measured = different(measured);
   try {
-    draw_pairs(*file.model, jobs, measured, {.seed = seed, .threads = common.threads}, problem);
+    draw_pairs(*model, jobs, measured, {.seed = seed, .threads = common.threads}, problem);
   } catch (const std::invalid_argument& e) {
     throw InputError(kinds.source, e.what());
   }

@@ -62,6 +62,15 @@ TEST(PrefittedModel, ServesSuggestEvalAndReplay) {
                                         kSource + "/examples/jobs.csv", "--budget", "1"});
   EXPECT_EQ(suggest.code, 0) << suggest.err;
   EXPECT_NE(suggest.err.find("prefitted comes with corun"), std::string::npos);
+  const auto on = [](const std::string& gpu, const std::string& sharing) {
+    return test::run_corun({"model", "suggest", "--model", "prefitted", "--jobs",
+                            kSource + "/examples/jobs.csv", "--budget", "1", "--gpu", gpu,
+                            "--sharing", sharing});
+  };
+  EXPECT_EQ(on("V100", "time-slicing").err.find("is not among them"), std::string::npos);
+  EXPECT_NE(on("T4", "mps").err.find("T4 with mps is not among them"), std::string::npos);
+  EXPECT_NE(on("T4", "mps").out, on("V100", "time-slicing").out) << "another level of costs";
+  EXPECT_EQ(on("T4", "both").code, 2);
   const auto eval = test::run_corun(
       {"model", "eval", "--model", "prefitted", "--split", "pairs", "--pairs", "papers"});
   EXPECT_EQ(eval.code, 0) << eval.err;

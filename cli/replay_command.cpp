@@ -280,7 +280,11 @@ int replay_one(const Experiment& experiment, const Device& device, const CommonO
   const ReplayResult result =
       replay_into(writer.get(), experiment, common, !by.empty(), files.figure.has_value());
   if (result.replications.empty() || (coverage && result.interrupted)) {
-    if (!common.quiet) note("note: stopped: no replication is finished, nothing is written\n");
+    if (!common.quiet) {
+      note("note: stopped: {}\n", result.replications.empty()
+                                      ? "no replication is finished, nothing is written"
+                                      : "the coverage of fewer replications is not printed");
+    }
     return kInterrupted;
   }
   if (!device.note().empty() && !common.quiet) note("note: {}\n", device.note());

@@ -129,11 +129,13 @@ std::vector<std::string> check_features_of_jobs(const Config& config, const std:
     here.push_back(campaign_on(type, sharing_of(cluster.spec.sharing).value_or(Sharing::kUnknown)));
   }
   std::string told = told_of_origin(printable(name), *file.model, of_trace.jobs, here);
-  const auto known = std::ranges::count_if(
-      of_trace.jobs, [&](const PairJob& job) { return is_fitted_on(*file.model, job); });
-  if (is_prefitted(name) && known > 0) {
-    told += fmt::format("; it was fitted on {} of these {} jobs, and errs more on others", known,
-                        of_trace.jobs.size());
+  if (is_prefitted(name)) {
+    const auto known = std::ranges::count_if(
+        of_trace.jobs, [&](const PairJob& job) { return is_fitted_on(*file.model, job); });
+    if (known > 0) {
+      told += fmt::format("; it was fitted on {} of these {} jobs, and errs more on others", known,
+                          of_trace.jobs.size());
+    }
   }
   if (!told.empty()) notes.push_back(key + ": " + told);
   return notes;

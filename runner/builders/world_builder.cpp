@@ -325,12 +325,15 @@ std::unique_ptr<World> WorldBuilder::world_of(const Trace& trace, const CoRunCos
       features.push_back(feature_of(trace, j, profile, feature, ImputedProfiles::kBelieved));
     }
   }
-  std::vector<PairJob> jobs;
-  const std::size_t width = costs.model->features().size();
-  for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
-    jobs.push_back({trace.jobs[j].key, {features.data() + j * width, width}});
+  bool extrapolated = costs.extrapolated;
+  if (is_of_several_campaigns(*costs.model)) {
+    std::vector<PairJob> jobs;
+    const std::size_t width = costs.model->features().size();
+    for (std::size_t j = 0; j < trace.jobs.size(); ++j) {
+      jobs.push_back({trace.jobs[j].key, {features.data() + j * width, width}});
+    }
+    extrapolated |= is_new_there(*costs.model, jobs);
   }
-  const bool extrapolated = costs.extrapolated || is_new_there(*costs.model, jobs);
   return std::make_unique<InterferenceWorld>(costs.measured, costs.model, keys_of(trace),
                                              std::move(features), extrapolated);
 }

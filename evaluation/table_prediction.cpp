@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "knowledge/prefitted_model.hpp"
+#include "knowledge/model_origin.hpp"
 #include "models/interference/contention.hpp"
 #include "models/interference/groups/campaigns.hpp"
 #include "sim/error.hpp"

@@ -12,7 +12,7 @@
 #include "cli/model/model_options.hpp"
 #include "cli/note.hpp"
 #include "evaluation/model_evaluation_output.hpp"
-#include "knowledge/prefitted_model.hpp"
+#include "knowledge/model_origin.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "sim/base/text.hpp"

@@ -15,6 +15,7 @@
 #include "evaluation/table_prediction.hpp"
 #include "knowledge/effort.hpp"
 #include "knowledge/model_file.hpp"
+#include "knowledge/model_origin.hpp"
 #include "knowledge/prefitted_model.hpp"
 #include "models/interference/fits/effort.hpp"
 #include "runner/inputs/file_kind.hpp"

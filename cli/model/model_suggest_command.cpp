@@ -13,7 +13,7 @@
 #include "evaluation/measurement_output.hpp"
 #include "evaluation/pair_draws.hpp"
 #include "knowledge/model_file.hpp"
-#include "knowledge/prefitted_model.hpp"
+#include "knowledge/model_origin.hpp"
 #include "models/scoring/device.hpp"
 #include "runner/inputs/file_kind.hpp"
 #include "runner/inputs/job_kinds.hpp"

@@ -79,14 +79,14 @@ def folds_of(rows, split, family):
     return [[i for i, side in enumerate(sides) if any(fold[g] == f for g in side)] for f in range(count)]
 
 
-def predicted(corun, train, test):
+def predicted(corun, train, test, members=MEMBERS):
     """Per member (t, deviation of t) of both jobs of each row."""
     out = []
     with tempfile.TemporaryDirectory() as scratch:
         known, asked, model, result = (pathlib.Path(scratch) / n for n in ("k.csv", "a.csv", "m.model", "r.csv"))
         write(known, train)
         write(asked, test)
-        for member in MEMBERS:
+        for member in members:
             program.run(corun, "model", "fit", "--model", member, "--pairs", known, "--out", model, "--force", "--quiet",
                         "--threads", 1)
             program.run(corun, "model", "predict", "--model", model, "--pairs", asked, "--out", result, "--force",

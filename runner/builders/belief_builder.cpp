@@ -11,7 +11,7 @@
 #include "knowledge/effort.hpp"
 #include "knowledge/knowledge_catalog.hpp"
 #include "knowledge/knowledge_file.hpp"
-#include "knowledge/prefitted_model.hpp"
+#include "knowledge/model_origin.hpp"
 #include "models/interference/catalog.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/knowledge/cluster_mean_belief.hpp"

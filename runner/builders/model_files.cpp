@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "knowledge/knowledge_catalog.hpp"
+#include "knowledge/model_origin.hpp"
 #include "knowledge/prefitted_model.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/prefitted/prefitted.hpp"

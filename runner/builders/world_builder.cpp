@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "knowledge/effort.hpp"
-#include "knowledge/prefitted_model.hpp"
+#include "knowledge/model_origin.hpp"
 #include "models/interference/groups/campaigns.hpp"
 #include "models/interference/measured_speeds.hpp"
 #include "models/types_world.hpp"

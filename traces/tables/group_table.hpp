@@ -31,6 +31,7 @@
 /// ignored.
 namespace corun::inline traces {
 
+/// The feature of a job's sharing mode: 1 with MPS, 0 with another known one.
 inline constexpr std::string_view kMpsFeature = "mps";
 
 /// The part of read_measurements() for this form. Speeds of groups of two are rows; names are those of job and sharing

@@ -1,4 +1,3 @@
-#include "knowledge/prefitted_model.hpp"
 
 #include <cstdlib>
 #include <string>
@@ -7,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "knowledge/model_file.hpp"
+#include "knowledge/model_origin.hpp"
 #include "models/prefitted/prefitted.hpp"
 #include "tests/helpers/program.hpp"
 #include "tests/helpers/public_data.hpp"

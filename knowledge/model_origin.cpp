@@ -1,4 +1,4 @@
-#include "knowledge/prefitted_model.hpp"
+#include "knowledge/model_origin.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "knowledge/prefitted_model.hpp"
 #include "models/interference/groups/campaign_groups.hpp"
 #include "traces/gpu_catalog.hpp"
 
